@@ -1,0 +1,56 @@
+#pragma once
+
+// The names of the codecs: what a recipe asks for, what a swap agrees on, what codec/ implements.
+//
+// The numbers travel in SwapOpen: never change them.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace p2p::core {
+
+enum class CodecId : std::uint8_t {
+    fp32 = 1,       ///< as it is
+    bf16 = 2,       ///< rounded to nearest even
+    q8 = 3,         ///< 8 bits, blocks of 256 with a scale, stochastic rounding
+    delta_q8 = 16,  ///< q8 of the difference to a reference that both ends of the link hold
+};
+
+struct CodecName {
+    CodecId id;
+    std::string_view name;
+};
+
+inline constexpr std::array<CodecName, 4> codec_names{{
+    {CodecId::fp32, "fp32"},
+    {CodecId::bf16, "bf16"},
+    {CodecId::q8, "q8"},
+    {CodecId::delta_q8, "delta(q8)"},
+}};
+
+[[nodiscard]] constexpr std::optional<CodecId> codec_from_name(std::string_view name) {
+    for (const auto& entry : codec_names) {
+        if (entry.name == name) return entry.id;
+    }
+    return std::nullopt;
+}
+
+[[nodiscard]] constexpr std::string_view codec_name(CodecId id) {
+    for (const auto& entry : codec_names) {
+        if (entry.id == id) return entry.name;
+    }
+    return "unknown";
+}
+
+[[nodiscard]] constexpr bool is_known_codec(std::uint8_t number) {
+    return codec_name(static_cast<CodecId>(number)) != "unknown";
+}
+
+/// Codecs that keep a reference on each link, and so start with a keyframe.
+[[nodiscard]] constexpr bool has_reference(CodecId id) {
+    return id == CodecId::delta_q8;
+}
+
+}  // namespace p2p::core

@@ -1,0 +1,66 @@
+#pragma once
+
+// What a job says about learning: model, data, loss, optimizer, schedule. Values only.
+//
+// The job spec holds these, nn and data are built from them; they stand here because rooms do not
+// include each other. Their text form and their validation belong to proto/spec and core/job/spec.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/tensor.hpp"
+
+namespace p2p::core {
+
+enum class ModelKind : std::uint8_t { mlp, external };
+enum class Activation : std::uint8_t { relu, tanh };
+enum class Init : std::uint8_t { he, xavier };
+
+struct ModelSpec {
+    ModelKind kind = ModelKind::mlp;
+    std::vector<std::uint32_t> layers;  ///< mlp: widths from input to output, at least two
+    Activation activation = Activation::relu;
+    Init init = Init::he;
+    std::vector<TensorInfo> tensors;  ///< external: what the client brings, float32
+
+    bool operator==(const ModelSpec&) const = default;
+};
+
+enum class SplitKind : std::uint8_t { iid, by_label, dirichlet, own };
+
+struct DataSpec {
+    std::string set;  ///< a name in the node's [datasets]
+    SplitKind split = SplitKind::iid;
+    double dirichlet_alpha = 0;  ///< only of `dirichlet`
+
+    bool operator==(const DataSpec&) const = default;
+};
+
+enum class OptimizerKind : std::uint8_t { sgd, adamw };
+
+struct OptimizerSpec {
+    OptimizerKind kind = OptimizerKind::sgd;
+    double momentum = 0.9;    ///< sgd
+    double weight_decay = 0;  ///< sgd: L2 in the gradient; adamw: decoupled
+    double beta1 = 0.9;       ///< adamw
+    double beta2 = 0.999;     ///< adamw
+    double epsilon = 1e-8;    ///< adamw
+
+    bool operator==(const OptimizerSpec&) const = default;
+};
+
+enum class ScheduleKind : std::uint8_t { constant, cosine };
+enum class ScheduleScale : std::uint8_t { none, sqrt, linear };
+
+struct ScheduleSpec {
+    ScheduleKind kind = ScheduleKind::cosine;
+    double base_lr = 0.05;
+    double warmup = 0.02;  ///< fraction of the mesh's work
+    double final_lr = 0.001;
+    ScheduleScale scale = ScheduleScale::sqrt;  ///< with the size of the mesh
+
+    bool operator==(const ScheduleSpec&) const = default;
+};
+
+}  // namespace p2p::core
