@@ -1,0 +1,112 @@
+#pragma once
+
+// The words of an edge swap (design: MIXING, "One primitive"). Every one names job, shard and n.
+//
+// Two ends exchange Open, chunks, Ready and Close in this order; on a new session between the same
+// two incarnations each states with SwapState where it stands, and what is missing is sent again.
+
+#include <cstdint>
+#include <memory>
+
+#include "core/base/bytes.hpp"
+#include "core/base/codec_id.hpp"
+#include "core/base/hash128.hpp"
+#include "core/base/types.hpp"
+
+namespace p2p::core {
+
+/// Which swap: the n-th of this pair of incarnations, for one shard of one job.
+struct SwapKey {
+    JobId job;
+    ShardIndex shard;
+    SwapNumber n;
+
+    auto operator<=>(const SwapKey&) const = default;
+};
+
+struct SwapOpen {
+    SwapKey key;
+    Round round;  ///< 0 where the recipe has no rounds
+    CodecId codec = CodecId::fp32;
+    SwapNumber reference;  ///< n up to which the sender's references stand; 0: none
+    float gamma = 1;       ///< step size offered, in (0, 1]; the smaller of both is used
+    float share = 0;       ///< part of the sender's budget offered, in (0, 0.75]
+
+    bool operator==(const SwapOpen&) const = default;
+};
+
+/// One piece of the sender's encoded value; travels as a bulk frame, `bytes` raw.
+struct SwapChunk {
+    SwapKey key;
+    std::uint64_t offset = 0;            ///< of this piece, a multiple of limits::chunk_bytes_max
+    std::uint64_t total = 0;             ///< bytes of the whole encoded value
+    std::shared_ptr<const Bytes> bytes;  ///< never null
+
+    bool operator==(const SwapChunk& other) const {
+        return key == other.key && offset == other.offset && total == other.total
+               && *bytes == *other.bytes;
+    }
+};
+
+/// Flow control of bulk, of the whole session; decides nothing.
+struct SwapAck {
+    ByteCount received;  ///< bulk payload bytes that this end has taken since the session began
+
+    bool operator==(const SwapAck&) const = default;
+};
+
+/// Why an end does not apply, or answers an open with a close. Travels: never change the numbers.
+enum class SwapReason : std::uint8_t {
+    none = 0,
+    busy = 1,         ///< no budget left for another swap
+    unknown_job = 2,  ///< this end does not train that job
+    not_running = 3,  ///< paused, not started, or done
+    codec = 4,        ///< a codec that this end does not speak
+    malformed = 5,    ///< the encoded bytes could not be decoded
+    not_finite = 6,   ///< NaN or infinity on either side
+    norm = 7,         ///< norms differ beyond the guard's ratio
+    hash = 8,         ///< the two ends do not hold the same bytes
+    buried = 9,       ///< unsettled for too long
+    behind = 10,      ///< this end fetches state first
+    round_over = 11,  ///< the round was left behind at its deadline
+};
+
+struct SwapReady {
+    SwapKey key;
+    Hash128 hash;                       ///< over both sides' bytes since the keyframe
+    SwapReason why = SwapReason::none;  ///< none: ok
+
+    [[nodiscard]] bool is_ok() const { return why == SwapReason::none; }
+
+    bool operator==(const SwapReady&) const = default;
+};
+
+struct SwapClose {
+    SwapKey key;
+    SwapReason why = SwapReason::none;  ///< none: applied
+
+    bool operator==(const SwapClose&) const = default;
+};
+
+/// Where an end stands with swap n. Travels: never change the numbers.
+enum class SwapStage : std::uint8_t {
+    idle = 0,     ///< n has not been opened by this end
+    open = 1,     ///< opened; values under way
+    ready = 2,    ///< this end has sent ok with `hash`
+    refused = 3,  ///< this end will never apply n
+    applied = 4,  ///< this end has applied n
+};
+
+/// Sent for each edge when a session begins anew between the same incarnations.
+struct SwapState {
+    SwapKey key;
+    SwapStage stage = SwapStage::idle;
+    Hash128 hash;                        ///< meaningful from `ready` on
+    SwapReason last = SwapReason::none;  ///< how n - 1 ended here
+    SwapNumber reference;                ///< as in SwapOpen
+    Bytes chunks_held;                   ///< bitmap of the receiver's chunks, low bit first
+
+    bool operator==(const SwapState&) const = default;
+};
+
+}  // namespace p2p::core

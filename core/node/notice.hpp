@@ -1,0 +1,87 @@
+#pragma once
+
+// How core speaks of itself: typed facts, which the daemon turns into log lines, events and
+// metrics, and the simulator into a trace. Core never logs.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "core/base/error.hpp"
+#include "core/base/time.hpp"
+#include "core/base/types.hpp"
+#include "core/job/messages.hpp"
+#include "core/mixing/messages.hpp"
+
+namespace p2p::core {
+
+struct PeerConnected {
+    PeerId peer;
+    std::string name;
+    Incarnation incarnation;
+};
+
+struct PeerDisconnected {
+    PeerId peer;
+    std::string why;
+};
+
+struct PeerRefused {
+    PeerId peer;
+    Error why;
+};
+
+/// A member sent something that it may not, or that does not fit; counted, shown in `peer show`.
+struct PeerMisbehaved {
+    PeerId peer;
+    Error why;
+};
+
+struct JobChanged {
+    JobId job;
+    std::string name;
+    JobState state = JobState::waiting;
+    std::string reason;
+};
+
+struct SwapEnded {
+    JobId job;
+    PeerId peer;
+    ShardIndex shard;
+    SwapNumber n;
+    Round round;
+    float weight = 0;
+    SwapReason why = SwapReason::none;  ///< none: applied
+    Duration took{};                    ///< from the own open
+    double distance = 0;
+    double displacement_norm = 0;
+};
+
+/// Something that moved the mean: what JOBS.md calls a line of the ledger.
+struct LedgerLine {
+    enum class Kind : std::uint8_t { join, death, rollback, adoption, burial, final_model } kind;
+    JobId job;
+    PeerId peer;  ///< whom it concerns: the other end of a burial, else this node
+    double norm = 0;
+    StepCount step;
+};
+
+struct JobEvaluated {
+    JobId job;
+    SampleCount samples_mesh;
+    StepCount step;
+    double loss = 0;
+    double accuracy = 0;
+};
+
+using Notice = std::variant<
+    PeerConnected,
+    PeerDisconnected,
+    PeerRefused,
+    PeerMisbehaved,
+    JobChanged,
+    SwapEnded,
+    LedgerLine,
+    JobEvaluated>;
+
+}  // namespace p2p::core
