@@ -24,7 +24,8 @@ struct SwapEnded {
     float weight = 0;
     SwapReason why = SwapReason::none;  ///< none: applied
     Duration took{};                    ///< from the own open
-    double distance = 0;
+    double distance = 0;                ///< L2 between the two values of the shard
+    double own_norm = 0;                ///< L2 of the own value
     double displacement_norm = 0;
 };
 
@@ -62,6 +63,18 @@ struct SwapOffence {
 /// An edge wants its link to be asked for room (a value waits to be encoded, or chunks to be sent).
 struct WantsRoom {
     PeerId peer;
+};
+
+/// A link over which a job is mixed.
+struct EdgeStatus {
+    PeerId peer;
+    std::uint64_t applied = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t open = 0;     ///< swaps now unsettled
+    double distance_ratio = 0;  ///< last measured
+    Duration swap_time{};       ///< smoothed, from open to close
+    ByteCount bytes_sent;
+    SwapReason last_refusal = SwapReason::none;
 };
 
 using MixingOutput =
