@@ -207,7 +207,7 @@ void Edge::on_applied(TimePoint now, const Applied& applied, MixingOutputs& out)
     if (!take_result(now, out)) return;
     is_applied_ = true;
     displacement_norm_ = applied.displacement_norm;
-    if (has_reference(agreement().codec)) reference_ = n_;
+    reference_ = has_reference(agreement().codec) ? n_ : SwapNumber{0};
     step_size_.on_distance(distance_);
     close(now, SwapReason::none, out);
 }
