@@ -96,7 +96,7 @@ void Node::Hall::on_connected(TimePoint now, const ConnectedPeer& peer, Effects&
     guest.since = now;
     effects.emplace_back(
         Say{PeerConnected{.peer = peer.id, .name = peer.name, .incarnation = peer.incarnation}});
-    desk_.send(peer.id, PeerRecords{directory_.all()}, effects);
+    send_records(peer.id, effects);
     for (auto& [id, job] : jobs_)
         job->on_linked(now, peer.id, peer.incarnation, effects);
 }

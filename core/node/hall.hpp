@@ -89,6 +89,7 @@ class Node::Hall {
     void pump(PeerId peer, Effects& effects);
     [[nodiscard]] bool pump_swaps(PeerId peer, BulkLane& lane, Effects& effects);
     [[nodiscard]] bool pump_blobs(PeerId peer, BulkLane& lane, Effects& effects);
+    void send_records(PeerId peer, Effects& effects) const;
     void learn_addresses(TimePoint now);
     void forget_finished(TimePoint now, Effects& effects);
     void answer_shutdown(Effects& effects);
