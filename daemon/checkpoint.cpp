@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -94,6 +96,17 @@ std::vector<NamedFile> files_of(const Checkpoint& checkpoint) {
     }
     files.push_back({state_file, core::to_bytes(core::as_bytes(state))});
     return files;
+}
+
+/// A model that has broken down must not take the place of the last one that had not.
+Status check_finite(const ReplicaState& replica) {
+    const auto& all = replica.parameters;
+    if (std::all_of(all.begin(), all.end(), [](float x) { return std::isfinite(x); })) return {};
+    return Error{
+        ErrorCode::not_finite,
+        "no checkpoint was written",
+        "parameters are NaN or infinite: training has diverged",
+        "stop the job and submit it with a smaller schedule.base_lr"};
 }
 
 /// Before anything is written, so that a full disk costs nothing but the checkpoint.
@@ -245,6 +258,7 @@ Bytes model_bytes(const std::vector<core::TensorInfo>& layout, core::FloatView p
 
 Status write_checkpoint(
     const RunDir& run, const Checkpoint& checkpoint, const CheckpointRules& rules) {
+    if (auto status = check_finite(checkpoint.replica); !status) return status;
     const auto files = files_of(checkpoint);
     if (auto status = check_room(run, files, rules.min_free_bytes); !status) return status;
 

@@ -95,7 +95,9 @@ void NativeTrainer::evaluate(Answer<core::Evaluated> answer) {
 
 void NativeTrainer::set_pace(const core::Pace& pace) {
     mailbox_.push([this, pace](Replica* replica) {
-        if (replica != nullptr) pace_ = pace;
+        if (replica == nullptr) return;
+        pace_ = pace;
+        has_pace_ = true;
     });
 }
 
@@ -156,7 +158,7 @@ void NativeTrainer::train() {
 
 /// At a limit, or after the end: until a letter comes. Nothing is owed for the time.
 void NativeTrainer::stand_still() {
-    if (!was_at_limit_ && !has_ended_) {
+    if (has_pace_ && !was_at_limit_ && !has_ended_) {
         was_at_limit_ = true;
         report(now_steady());  // the limit came to us, not we to it
     }

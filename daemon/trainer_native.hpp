@@ -69,7 +69,8 @@ class NativeTrainer final : public Trainer {
     // The thread's own.
     std::unique_ptr<Replica> replica_;
     Duty duty_;
-    core::Pace pace_;
+    core::Pace pace_;  ///< until the first one comes, no step
+    bool has_pace_ = false;
     bool has_ended_ = false;
     bool was_at_limit_ = false;
     double seconds_before_ = 0;  ///< training time of earlier incarnations
