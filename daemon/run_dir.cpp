@@ -6,6 +6,7 @@
 
 #include "core/base/limits.hpp"
 #include "proto/sodium.hpp"
+#include "proto/spec.hpp"
 
 namespace p2p::daemon {
 
@@ -50,6 +51,10 @@ Result<RunDir> read_run_dir(const Path& folder) {
 Status fill_run_dir(const Path& folder, JobId job, ByteView spec_bytes) {
     if (auto status = make_folder(folder); !status) return status;
     if (auto status = replace_file(folder / "job.spec", spec_bytes); !status) return status;
+    if (const auto toml = proto::spec_canonical_to_toml(spec_bytes)) {
+        auto status = replace_file(folder / "job.toml", core::as_bytes(*toml));
+        if (!status) return status;
+    }
     const std::string id = job.text() + "\n";
     return replace_file(folder / "job.id", core::as_bytes(id));
 }

@@ -4,7 +4,7 @@
 //
 //   job.spec                the canonical bytes; their hash is the job's id
 //   job.id                  that id, for people
-//   job.toml                as submitted, where it was submitted here as text
+//   job.toml                the same keys as text, for people
 //   checkpoints/            daemon/checkpoint
 //   NAME-final.safetensors  the model that the job ended with
 //

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -49,6 +50,13 @@ struct TomlValue {
     template <typename T>
     [[nodiscard]] const T* get() const {
         return std::get_if<T>(&value);
+    }
+
+    /// A copy; nothing where the value is of another kind.
+    template <typename T>
+    [[nodiscard]] std::optional<T> as() const {
+        if (!std::holds_alternative<T>(value)) return std::nullopt;
+        return std::get<T>(value);
     }
 
     /// "a string", "a whole number"...: for the sentence that says what was found.

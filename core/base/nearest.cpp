@@ -42,6 +42,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string_view> nearest_name(
     std::string_view unknown, std::span<const std::string_view> known) {
+    unknown = unknown.substr(0, compared_bytes_max);
     std::optional<std::string_view> nearest;
     std::size_t least = std::max<std::size_t>(2, unknown.size() / 3) + 1;
     for (const auto name : known) {

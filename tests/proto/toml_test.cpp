@@ -7,18 +7,25 @@ namespace {
 
 constexpr std::size_t enough = 1024;
 
+/// The value of that name and kind; a default one, and a failed test, where there is none.
+template <typename T>
+T member(const TomlTable& table, std::string_view name) {
+    const auto* value = table.find(name);
+    EXPECT_TRUE(value != nullptr && value->get<T>() != nullptr) << name;
+    return value == nullptr ? T{} : value->as<T>().value_or(T{});
+}
+
 TEST(Toml, KeepsKindsAndPlaces) {
     const auto table = parse_toml("a = true\n[b]\n  c = 3\n  d = 0.5\n  e = ['x', 'y']\n", enough);
     ASSERT_TRUE(table);
-    EXPECT_TRUE(*table->find("a")->get<bool>());
-    const auto* b = table->find("b")->get<TomlTable>();
-    ASSERT_NE(nullptr, b);
-    EXPECT_EQ(3, *b->find("c")->get<std::int64_t>());
-    EXPECT_EQ(0.5, *b->find("d")->get<double>());
-    EXPECT_EQ("y", *b->find("e")->get<TomlArray>()->at(1).get<std::string>());
-    EXPECT_EQ((TomlPlace{3, 7}), b->find("c")->place);
-    EXPECT_EQ((TomlPlace{3, 3}), b->entries.at(0).place);
-    EXPECT_EQ(nullptr, b->find("f"));
+    EXPECT_TRUE(member<bool>(*table, "a"));
+    const auto b = member<TomlTable>(*table, "b");
+    EXPECT_EQ(3, member<std::int64_t>(b, "c"));
+    EXPECT_EQ(0.5, member<double>(b, "d"));
+    EXPECT_EQ("y", member<TomlArray>(b, "e").at(1).as<std::string>());
+    EXPECT_EQ((TomlPlace{3, 7}), b.entries.at(0).value.place);
+    EXPECT_EQ((TomlPlace{3, 3}), b.entries.at(0).place);
+    EXPECT_EQ(nullptr, b.find("f"));
 }
 
 TEST(Toml, NamesKindsInWords) {
@@ -69,7 +76,7 @@ TEST(Toml, QuotesWhatItReadsBack) {
     const std::string odd = "a\"b\\c\nd\x7f\t\xc3\xa9";
     const auto table = parse_toml("a = " + toml_quoted(odd), enough);
     ASSERT_TRUE(table);
-    EXPECT_EQ(odd, *table->find("a")->get<std::string>());
+    EXPECT_EQ(odd, member<std::string>(*table, "a"));
 }
 
 }  // namespace
