@@ -22,7 +22,8 @@ Status BlobStore::store(BlobHash hash, const BlobPiece& piece, std::uint64_t byt
     const auto fault = [](ErrorCode code, const char* why) {
         return Error{code, "a piece of a blob was not kept", why, ""};
     };
-    if (piece.total > bytes_max) return fault(ErrorCode::too_large, "no blob of this job is so large");
+    if (piece.total > bytes_max)
+        return fault(ErrorCode::too_large, "no blob of this job is so large");
     if (piece.offset > piece.total || piece.bytes->size() > piece.total - piece.offset) {
         return fault(ErrorCode::wrong_size, "it lies outside of its blob");
     }

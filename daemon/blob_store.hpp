@@ -43,7 +43,7 @@ class BlobStore {
 
   private:
     struct Blob {
-        std::shared_ptr<core::Bytes> partial;      ///< null once whole
+        std::shared_ptr<core::Bytes> partial;         ///< null once whole
         std::map<std::uint64_t, std::uint64_t> held;  ///< begin -> end, apart from each other
         std::shared_ptr<const core::Bytes> bytes;
         bool is_trusted = false;

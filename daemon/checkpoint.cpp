@@ -51,7 +51,8 @@ std::string sha256_text(ByteView bytes) {
 
 std::string folder_name(core::StepCount steps) {
     char name[32];
-    std::snprintf(name, sizeof name, "%s%08llu", folder_prefix, static_cast<unsigned long long>(steps.value));
+    std::snprintf(
+        name, sizeof name, "%s%08llu", folder_prefix, static_cast<unsigned long long>(steps.value));
     return name;
 }
 
@@ -353,8 +354,7 @@ Result<Path> newest_checkpoint(const RunDir& run, std::vector<Error>& broken) {
         if (status) return std::move(folder);
         broken.push_back(status.error());
     }
-    return Error{
-        ErrorCode::not_found, "no whole checkpoint under " + run.folder.string(), "", ""};
+    return Error{ErrorCode::not_found, "no whole checkpoint under " + run.folder.string(), "", ""};
 }
 
 Status export_model(const Path& checkpoint, const Path& file) {

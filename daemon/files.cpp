@@ -24,7 +24,8 @@ std::string next_step(int error_number, const Path& path) {
     const std::string user = std::to_string(::geteuid());
     switch (error_number) {
         case EACCES:
-        case EPERM: return "let user id " + user + " have it: check with `namei -l " + path.string() + "`";
+        case EPERM:
+            return "let user id " + user + " have it: check with `namei -l " + path.string() + "`";
         case ENOSPC:
         case EDQUOT: return "make room: df -h " + path.parent_path().string();
         case EROFS: return "mount it writable, or choose another folder";
@@ -33,7 +34,7 @@ std::string next_step(int error_number, const Path& path) {
     }
 }
 
-Path absolute(const Path& path) {
+Path absolute_of(const Path& path) {
     std::error_code ignored;
     Path full = std::filesystem::absolute(path, ignored);
     return full.empty() ? path : full;
@@ -85,9 +86,8 @@ void Descriptor::close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 
-Error system_error(
-    ErrorCode code, const std::string& what, const Path& path, int error_number) {
-    const Path full = absolute(path);
+Error system_error(ErrorCode code, const std::string& what, const Path& path, int error_number) {
+    const Path full = absolute_of(path);
     return {
         code,
         what + " " + full.string(),
@@ -103,17 +103,18 @@ Result<Bytes> read_file(const Path& path, std::uint64_t bytes_max) {
     }
 
     struct stat info {};
+
     if (::fstat(file.get(), &info) != 0) {
         return system_error(ErrorCode::unreadable, "cannot read", path, errno);
     }
     if (!S_ISREG(info.st_mode)) {
         return Error{
-            ErrorCode::unreadable, absolute(path).string() + " is not a regular file", "", ""};
+            ErrorCode::unreadable, absolute_of(path).string() + " is not a regular file", "", ""};
     }
     if (static_cast<std::uint64_t>(info.st_size) > bytes_max) {
         return Error{
             ErrorCode::too_large,
-            absolute(path).string() + " is too large",
+            absolute_of(path).string() + " is too large",
             std::to_string(info.st_size) + " bytes, " + std::to_string(bytes_max) + " at most",
             ""};
     }
@@ -173,8 +174,10 @@ Status make_folder(const Path& folder) {
 
 Result<std::uint64_t> free_bytes(const Path& folder) {
     struct statvfs info {};
+
     if (::statvfs(folder.c_str(), &info) != 0) {
-        return system_error(ErrorCode::unreadable, "cannot ask for the free space of", folder, errno);
+        return system_error(
+            ErrorCode::unreadable, "cannot ask for the free space of", folder, errno);
     }
     return static_cast<std::uint64_t>(info.f_bavail) * info.f_frsize;
 }

@@ -37,6 +37,7 @@ Error insecure(const Path& file, const std::string& why, const std::string& next
 /// Modes and owner, asked of the open file so that it cannot be exchanged in between.
 Status check_secrecy(int fd, const Path& file) {
     struct stat info {};
+
     if (::fstat(fd, &info) != 0) {
         return system_error(ErrorCode::unreadable, "cannot read", file, errno);
     }
@@ -108,16 +109,15 @@ Result<Identity> create_identity(const Path& file) {
 
     std::array<std::uint8_t, identity_file_bytes> seed{};
     proto::fill_random(seed);
-    const bool is_written = ::write(created.get(), seed.data(), seed.size())
-                                == static_cast<ssize_t>(seed.size())
-                            && ::fsync(created.get()) == 0;
+    const bool is_written =
+        ::write(created.get(), seed.data(), seed.size()) == static_cast<ssize_t>(seed.size())
+        && ::fsync(created.get()) == 0;
     auto identity = identity_of(seed);
     proto::wipe(seed);
     if (!is_written) {
         const int error_number = errno;
         ::unlink(file.c_str());  // half a key would be refused at the next start
-        return system_error(
-            ErrorCode::unwritable, "cannot write the key file", file, error_number);
+        return system_error(ErrorCode::unwritable, "cannot write the key file", file, error_number);
     }
     if (auto status = sync_folder(file.parent_path()); !status) return status.error();
     return identity;

@@ -58,7 +58,9 @@ class Mailbox {
     /// Until there is a letter, the box is closed, or `until` has come.
     void wait(std::optional<std::chrono::steady_clock::time_point> until) {
         std::unique_lock lock(mutex_);
-        const auto is_moved = [this] { return is_closed_ || !letters_.empty(); };
+        const auto is_moved = [this] {
+            return is_closed_ || !letters_.empty();
+        };
         if (until) {
             changed_.wait_until(lock, *until, is_moved);
         } else {

@@ -60,8 +60,7 @@ Bytes freeze_replica(const std::vector<TensorInfo>& layout, const ReplicaState& 
         }
     }
     return write_safetensors(
-        tensors,
-        {{"format", "pt"}, {optimizer_steps_key, std::to_string(state.optimizer_steps)}});
+        tensors, {{"format", "pt"}, {optimizer_steps_key, std::to_string(state.optimizer_steps)}});
 }
 
 Result<ReplicaState> thaw_replica(const std::vector<TensorInfo>& layout, ByteView bytes) {
@@ -76,8 +75,7 @@ Result<ReplicaState> thaw_replica(const std::vector<TensorInfo>& layout, ByteVie
     if (!status) return status.error();
     for (const auto& name : *names) {
         OptimizerVector part{name, std::vector<float>(core::parameter_count(layout))};
-        status =
-            gather_tensors(bytes, *header, layout, optimizer_prefix + name + ".", part.values);
+        status = gather_tensors(bytes, *header, layout, optimizer_prefix + name + ".", part.values);
         if (!status) return status.error();
         state.optimizer.push_back(std::move(part));
     }

@@ -61,8 +61,7 @@ Status fill_run_dir(const Path& folder, JobId job, ByteView spec_bytes) {
 
 }  // namespace
 
-Result<RunDir> open_run_dir(
-    const Path& state_dir, const std::string& name, ByteView spec_bytes) {
+Result<RunDir> open_run_dir(const Path& state_dir, const std::string& name, ByteView spec_bytes) {
     if (!is_file_name(name)) {
         return Error{ErrorCode::invalid, "the job's name is no file name", "", ""};
     }
@@ -105,7 +104,10 @@ Result<RunDir> find_run_dir(const Path& state_dir, JobId job) {
         if (run.job == job) return std::move(run);
     }
     return Error{
-        ErrorCode::not_found, "no run folder of the job " + job.short_text(), "", "p2pctl job list"};
+        ErrorCode::not_found,
+        "no run folder of the job " + job.short_text(),
+        "",
+        "p2pctl job list"};
 }
 
 Status remove_run_dir(const RunDir& run) {

@@ -171,7 +171,8 @@ Bytes write_safetensors(const std::vector<TensorView>& tensors, const Metadata& 
         P2P_CHECK(!root.contains(tensor.name));
         const std::uint64_t end = at + tensor.values.size_bytes();
         P2P_CHECK(bytes_of(tensor.shape, sizeof(float), end) == tensor.values.size_bytes());
-        root[tensor.name] = {{"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
+        root[tensor.name] = {
+            {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
         at = end;
     }
 

@@ -37,9 +37,9 @@ std::string holder_of(const Path& lock_file) {
 
 Status write_pid(int fd) {
     const std::string text = std::to_string(::getpid()) + "\n";
-    const bool is_written = ::ftruncate(fd, 0) == 0
-                            && ::pwrite(fd, text.data(), text.size(), 0)
-                                   == static_cast<ssize_t>(text.size());
+    const bool is_written =
+        ::ftruncate(fd, 0) == 0
+        && ::pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
     if (is_written) return {};
     return Error{ErrorCode::unwritable, "cannot write the lock file", "", ""};
 }
@@ -56,7 +56,8 @@ Result<StateDir> StateDir::open(const Path& folder) {
     const Path lock_file = full / "lock";
     Descriptor lock(::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!lock.is_open()) {
-        return system_error(ErrorCode::unwritable, "cannot write in the state folder:", lock_file, errno);
+        return system_error(
+            ErrorCode::unwritable, "cannot write in the state folder:", lock_file, errno);
     }
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK) {

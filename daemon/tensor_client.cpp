@@ -23,7 +23,11 @@ constexpr std::size_t read_bytes = 16 * 1024;
 constexpr std::size_t descriptors_max = 4;  // more than one is wrong, and must still be closed
 
 Error out_of_turn(const char* what) {
-    return {ErrorCode::conflict, std::string(what) + " is out of turn", "", "attach first; say took when it was asked for"};
+    return {
+        ErrorCode::conflict,
+        std::string(what) + " is out of turn",
+        "",
+        "attach first; say took when it was asked for"};
 }
 
 }  // namespace
@@ -99,8 +103,8 @@ void TensorClient::advance(const ExternalTrainers& trainers, Clock::time_point n
     for (;;) {
         if (state_ == State::opening) try_attach(trainers, now);
         if (state_ == State::waiting) finish_wait(now);
-        const bool is_idle = state_ == State::fresh || state_ == State::attached
-                             || state_ == State::asked;
+        const bool is_idle =
+            state_ == State::fresh || state_ == State::attached || state_ == State::asked;
         if (!is_idle) return;
         const auto line = take_line();
         if (!line) return;
@@ -114,7 +118,8 @@ void TensorClient::on_line(const std::string& text, Clock::time_point now) {
     if (auto* attach = std::get_if<AttachLine>(&*line)) return on_attach(std::move(*attach), now);
     if (std::holds_alternative<TookLine>(*line)) return on_took();
     if (state_ != State::attached) return refuse(out_of_turn("that"));
-    if (const auto* step = std::get_if<StepLine>(&*line)) return send_offer(trainer_->on_step(*step));
+    if (const auto* step = std::get_if<StepLine>(&*line))
+        return send_offer(trainer_->on_step(*step));
     if (std::holds_alternative<WaitLine>(*line)) {
         state_ = State::waiting;
         since_ = now;
@@ -129,11 +134,11 @@ void TensorClient::on_line(const std::string& text, Clock::time_point now) {
 void TensorClient::on_attach(AttachLine line, Clock::time_point now) {
     if (state_ != State::fresh) return refuse(out_of_turn("attach"));
     if (!memory_) {
-        return refuse({
-            ErrorCode::malformed,
-            "attach came without shared memory",
-            "its descriptor travels with the line (SCM_RIGHTS)",
-            ""});
+        return refuse(
+            {ErrorCode::malformed,
+             "attach came without shared memory",
+             "its descriptor travels with the line (SCM_RIGHTS)",
+             ""});
     }
     attach_ = std::move(line);
     state_ = State::opening;
@@ -144,11 +149,11 @@ void TensorClient::try_attach(const ExternalTrainers& trainers, Clock::time_poin
     auto trainer = trainers.find(attach_->job);
     if (!trainer) {
         if (now - since_ < open_time_max) return;
-        return refuse({
-            ErrorCode::timed_out,
-            "job " + attach_->job + " did not start here",
-            "it is not known, or it waits for something",
-            "p2pctl job show " + attach_->job});
+        return refuse(
+            {ErrorCode::timed_out,
+             "job " + attach_->job + " did not start here",
+             "it is not known, or it waits for something",
+             "p2pctl job show " + attach_->job});
     }
     auto offer = trainer->attach(*attach_, *memory_);
     memory_.reset();  // the mapping stands by itself
@@ -160,7 +165,8 @@ void TensorClient::try_attach(const ExternalTrainers& trainers, Clock::time_poin
 
 void TensorClient::on_took() {
     if (state_ != State::asked) return refuse(out_of_turn("took"));
-    if (const auto status = trainer_->on_took(); !status && status.error().code != ErrorCode::conflict) {
+    if (const auto status = trainer_->on_took();
+        !status && status.error().code != ErrorCode::conflict) {
         return refuse(status.error());
     }
     state_ = State::attached;

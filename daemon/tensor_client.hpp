@@ -6,7 +6,8 @@
 // when it is looked at again. The socket's thread owns it.
 //
 //   new --attach--> opening --trainer is there--> attached <--offer, took--> asked
-//                                                   +--wait--> waiting --news, or 1 s--> asked/attached
+//                                                   +--wait--> waiting --news, or 1 s-->
+//                                                   asked/attached
 
 #include <chrono>
 #include <cstdint>
@@ -17,6 +18,8 @@
 #include "daemon/files.hpp"
 #include "daemon/tensor_line.hpp"
 #include "daemon/trainer_externals.hpp"
+
+struct msghdr;
 
 namespace p2p::daemon {
 
@@ -74,7 +77,7 @@ class TensorClient {
     void try_attach(const ExternalTrainers& trainers, Clock::time_point now);
     void finish_wait(Clock::time_point now);
     void send_offer(const Offer& offer);
-    void keep_descriptors(struct msghdr& message);
+    void keep_descriptors(msghdr& message);
     void end();
 
     Descriptor socket_;

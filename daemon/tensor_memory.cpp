@@ -32,7 +32,9 @@ Result<TensorMemory> TensorMemory::map(const Descriptor& fd, std::uint64_t float
             "it is no memfd with F_SEAL_SHRINK and F_SEAL_GROW",
             "create it with MFD_ALLOW_SEALING, set its size, then add both seals"};
     }
+
     struct stat info {};
+
     const std::size_t bytes = bytes_of(floats);
     if (::fstat(fd.get(), &info) != 0 || info.st_size != static_cast<off_t>(bytes) || floats == 0) {
         return Error{
@@ -42,8 +44,7 @@ Result<TensorMemory> TensorMemory::map(const Descriptor& fd, std::uint64_t float
                 + std::to_string(bytes),
             ""};
     }
-    void* const begin =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    void* const begin = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
     if (begin == MAP_FAILED) {
         return Error{ErrorCode::unreadable, "the shared memory could not be mapped", "", ""};
     }

@@ -25,8 +25,7 @@ class TensorClient;
 
 /// A job that nobody has submitted, as TOML; `reply` may be called from any thread. Its trainer
 /// opens later, by the Node's own decision.
-using ProposeJob =
-    std::function<void(std::string toml, std::function<void(core::Status)> reply)>;
+using ProposeJob = std::function<void(std::string toml, std::function<void(core::Status)> reply)>;
 
 class TensorSocket {
   public:
@@ -41,8 +40,7 @@ class TensorSocket {
     ~TensorSocket();
 
   private:
-    TensorSocket(
-        Path path, Descriptor listener, ExternalTrainers& trainers, ProposeJob propose);
+    TensorSocket(Path path, Descriptor listener, ExternalTrainers& trainers, ProposeJob propose);
 
     /// What other threads may touch: they outlive a socket that is gone.
     struct Wake {

@@ -71,8 +71,7 @@ class Trainer {
     virtual void add(
         core::ShardRange range,
         std::shared_ptr<const std::vector<float>> displacement,
-        StatusAnswer answer)
-        = 0;
+        StatusAnswer answer) = 0;
 
     virtual void copy_state(bool with_optimizer, Answer<ReplicaState> answer) = 0;
 

@@ -61,8 +61,8 @@ Result<std::shared_ptr<ExternalTrainer>> ExternalTrainer::open(
         if (!state) return state.error();
         taken_up = *std::move(state);
     }
-    std::shared_ptr<ExternalTrainer> trainer(new ExternalTrainer(
-        std::move(setup), std::move(events), std::move(post), std::move(wake)));
+    std::shared_ptr<ExternalTrainer> trainer(
+        new ExternalTrainer(std::move(setup), std::move(events), std::move(post), std::move(wake)));
     if (taken_up) {
         trainer->steps_ = taken_up->steps;
         trainer->samples_ = taken_up->samples;
@@ -281,8 +281,7 @@ Offer ExternalTrainer::make_offer() {
     offer.progress_ratio = progress_ratio();
     const auto& schedule = setup_.spec->schedule;
     offer.lr_scale = core::schedule_scale(schedule.scale, pace_.members);
-    offer.learning_rate =
-        core::learning_rate(schedule, offer.progress_ratio, offer.lr_scale);
+    offer.learning_rate = core::learning_rate(schedule, offer.progress_ratio, offer.lr_scale);
 
     if (held_) {
         std::copy(held_->begin(), held_->end(), memory_->displacement().begin());

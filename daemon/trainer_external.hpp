@@ -110,8 +110,8 @@ class ExternalTrainer final : public Trainer {
     const std::function<void()> wake_;
     const std::shared_ptr<LatestReport> latest_ = std::make_shared<LatestReport>();
 
-    mutable std::mutex mutex_;  ///< guards all below
-    std::optional<TensorMemory> memory_;  ///< of the attached client
+    mutable std::mutex mutex_;                ///< guards all below
+    std::optional<TensorMemory> memory_;      ///< of the attached client
     std::optional<std::vector<float>> held_;  ///< the parameters, while no client has them
     std::deque<Request> waiting_;
     Requests offered_;

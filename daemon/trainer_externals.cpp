@@ -6,12 +6,11 @@ using core::Error;
 using core::ErrorCode;
 using core::Result;
 
-Result<std::shared_ptr<Trainer>> ExternalTrainers::open(
-    ExternalSetup setup, TrainerEvents events) {
+Result<std::shared_ptr<Trainer>> ExternalTrainers::open(ExternalSetup setup, TrainerEvents events) {
     const std::string name = setup.spec->name;
     const core::JobId job = setup.job;
-    auto trainer = ExternalTrainer::open(
-        std::move(setup), std::move(events), post_, [this] { wake(); });
+    auto trainer =
+        ExternalTrainer::open(std::move(setup), std::move(events), post_, [this] { wake(); });
     if (!trainer) return trainer.error();
     {
         const std::lock_guard lock(mutex_);

@@ -32,14 +32,15 @@ const sockaddr* as_sockaddr(const sockaddr_un& address) {
 /// Removes a socket on which nobody listens.
 Status clear_name(const sockaddr_un& address, const Path& path) {
     struct stat info {};
+
     if (::lstat(path.c_str(), &info) != 0) return {};
     if (!S_ISSOCK(info.st_mode)) {
         return Error{
             ErrorCode::in_use, path.string() + " is there and is no socket", "", "remove it"};
     }
     const Descriptor probe = new_socket();
-    const bool is_dead = ::connect(probe.get(), as_sockaddr(address), sizeof address) != 0
-                         && errno == ECONNREFUSED;
+    const bool is_dead =
+        ::connect(probe.get(), as_sockaddr(address), sizeof address) != 0 && errno == ECONNREFUSED;
     if (!is_dead) {
         return Error{
             ErrorCode::in_use,

@@ -54,9 +54,10 @@ void EdgeDesk::take_round_snapshot(core::JobId job, std::uint64_t floats) {
     auto round = std::make_shared<Round>();
     rounds_[job] = round;
     trainer->snapshot({0, floats}, [post = tools_.post, round](auto values) {
-        auto result = values ? Result<Snapshot>(
-                          std::make_shared<const std::vector<float>>(*std::move(values)))
-                             : Result<Snapshot>(values.error());
+        auto result =
+            values
+                ? Result<Snapshot>(std::make_shared<const std::vector<float>>(*std::move(values)))
+                : Result<Snapshot>(values.error());
         post([round, result = std::move(result)] {
             round->result = result;
             for (const auto& use : std::exchange(round->waiting, {}))
@@ -68,8 +69,7 @@ void EdgeDesk::take_round_snapshot(core::JobId job, std::uint64_t floats) {
 EdgeDesk::Edge& EdgeDesk::edge_for(const EdgeKey& key, core::ShardRange range) {
     Edge& edge = edges_[key];
     if (!edge.codec) {
-        edge.codec =
-            std::make_shared<EdgeCodec>(range.floats, tools_.self < key.peer, kernels_);
+        edge.codec = std::make_shared<EdgeCodec>(range.floats, tools_.self < key.peer, kernels_);
     }
     return edge;
 }
@@ -94,8 +94,8 @@ void EdgeDesk::encode(Ticket ticket, const core::Encode& order) {
     };
     if (!order.from_round_snapshot) {
         trainer->snapshot(order.range, [post = tools_.post, use](auto values) {
-            auto result = values ? Result<Snapshot>(std::make_shared<const std::vector<float>>(
-                              *std::move(values)))
+            auto result = values ? Result<Snapshot>(
+                              std::make_shared<const std::vector<float>>(*std::move(values)))
                                  : Result<Snapshot>(values.error());
             post([use, result = std::move(result)] { use(result); });
         });
@@ -111,10 +111,7 @@ void EdgeDesk::encode(Ticket ticket, const core::Encode& order) {
 }
 
 void EdgeDesk::encode_snapshot(
-    Ticket ticket,
-    const core::Encode& order,
-    Snapshot snapshot,
-    std::shared_ptr<EdgeCodec> codec) {
+    Ticket ticket, const core::Encode& order, Snapshot snapshot, std::shared_ptr<EdgeCodec> codec) {
     tools_.workers->submit([this, post = tools_.post, ticket, order, snapshot, codec] {
         const FloatView all = *snapshot;
         const FloatView shard =
@@ -209,8 +206,7 @@ void EdgeDesk::drop_job(core::JobId job) {
     rounds_.erase(job);
 }
 
-std::shared_ptr<const core::Bytes> EdgeDesk::encoded(
-    const EdgeKey& key, core::SwapNumber n) const {
+std::shared_ptr<const core::Bytes> EdgeDesk::encoded(const EdgeKey& key, core::SwapNumber n) const {
     const auto found = edges_.find(key);
     return found == edges_.end() || found->second.n_out != n ? nullptr : found->second.encoded;
 }

@@ -40,6 +40,7 @@ class EdgeDesk {
     void decode(core::Ticket ticket, const core::Decode& order);
     void apply(core::Ticket ticket, const core::Apply& order);
     void drop_swap(const core::DropSwap& order);
+
     void drop_edge(const core::EdgeKey& key) { edges_.erase(key); }
 
     /// All its edges and its round's snapshot.

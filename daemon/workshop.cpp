@@ -21,8 +21,8 @@ Workshop::Workshop(
     WorkshopConfig config,
     std::function<void(std::function<void()>)> post_to_loop,
     WorkshopEvents events)
-    : floor_(std::make_unique<Floor>(
-        std::move(config), std::move(post_to_loop), std::move(events))) {}
+    : floor_(
+        std::make_unique<Floor>(std::move(config), std::move(post_to_loop), std::move(events))) {}
 
 Workshop::~Workshop() = default;
 
@@ -76,11 +76,12 @@ void Workshop::stop() {
 Workshop::Floor::Floor(WorkshopConfig config, PostToLoop post, WorkshopEvents events)
     : config_(std::move(config)),
       events_(std::move(events)),
-      post_([post = std::move(post), alive = std::weak_ptr(alive_)](std::function<void()> function) {
-          post([alive, function = std::move(function)] {
-              if (alive.lock()) function();
-          });
-      }),
+      post_(
+          [post = std::move(post), alive = std::weak_ptr(alive_)](std::function<void()> function) {
+              post([alive, function = std::move(function)] {
+                  if (alive.lock()) function();
+              });
+          }),
       disk_(1),
       workers_(config_.worker_threads),
       edges_({
@@ -129,18 +130,19 @@ void Workshop::Floor::start_training(const core::StartTraining& order) {
     job->layout = replica_layout(order.spec->model);
     P2P_CHECK(jobs_.emplace(order.job, job).second);
 
-    disk_.submit([this, job, post = post_, spec_bytes = order.spec_bytes, folder = config_.state_dir] {
-        TakenUp taken{open_run_dir(folder, job->spec->name, *spec_bytes), {}, {}, {}};
-        if (taken.run) {
-            const auto newest = newest_checkpoint(*taken.run, taken.broken);
-            if (newest) taken.checkpoint = *newest;
-        }
-        if (taken.checkpoint) {
-            const auto state = read_checkpoint_state(*taken.checkpoint);
-            if (state) taken.samples_mesh = state->samples_mesh;
-        }
-        post([this, job, taken = std::move(taken)] { build_trainer(job, taken); });
-    });
+    disk_.submit(
+        [this, job, post = post_, spec_bytes = order.spec_bytes, folder = config_.state_dir] {
+            TakenUp taken{open_run_dir(folder, job->spec->name, *spec_bytes), {}, {}, {}};
+            if (taken.run) {
+                const auto newest = newest_checkpoint(*taken.run, taken.broken);
+                if (newest) taken.checkpoint = *newest;
+            }
+            if (taken.checkpoint) {
+                const auto state = read_checkpoint_state(*taken.checkpoint);
+                if (state) taken.samples_mesh = state->samples_mesh;
+            }
+            post([this, job, taken = std::move(taken)] { build_trainer(job, taken); });
+        });
 }
 
 void Workshop::Floor::build_trainer(const JobPtr& job, const TakenUp& taken) {
@@ -189,8 +191,8 @@ Result<std::shared_ptr<Trainer>> Workshop::Floor::make_trainer(
         taken.checkpoint};
     setup.duty = config_.duty;
     setup.samples_mesh = taken.samples_mesh;
-    return std::shared_ptr<Trainer>(std::make_shared<NativeTrainer>(
-        std::move(setup), trainer_events(job.id), post_, workers_));
+    return std::shared_ptr<Trainer>(
+        std::make_shared<NativeTrainer>(std::move(setup), trainer_events(job.id), post_, workers_));
 }
 
 TrainerEvents Workshop::Floor::trainer_events(JobId id) {
@@ -248,7 +250,8 @@ void Workshop::Floor::save(const core::Save& order) {
     const auto job = job_of(order.job);
     if (!job || !job->trainer || !job->run) {
         post_([this, id = order.job] {
-            events_.on_saved(id, Error{ErrorCode::not_found, "the job is not trained here", "", ""});
+            events_.on_saved(
+                id, Error{ErrorCode::not_found, "the job is not trained here", "", ""});
         });
         return;
     }
@@ -259,8 +262,14 @@ void Workshop::Floor::save(const core::Save& order) {
     };
     job->trainer->copy_state(
         true,
-        [this, tell, others, rules, run = *job->run, layout = job->layout,
-         seed = job->spec->seed, is_final = order.is_final](Result<ReplicaState> state) {
+        [this,
+         tell,
+         others,
+         rules,
+         run = *job->run,
+         layout = job->layout,
+         seed = job->spec->seed,
+         is_final = order.is_final](Result<ReplicaState> state) {
             if (!state) return tell(state.error());
             const auto samples_mesh = state->samples + others;
             auto checkpoint = std::make_shared<Checkpoint>(

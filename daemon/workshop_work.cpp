@@ -99,12 +99,10 @@ void Workshop::Floor::work(Ticket ticket, const core::Freeze& order) {
         });
     };
     job->trainer->copy_state(
-        order.with_optimizer,
-        [this, post = post_, ticket, freeze](Result<ReplicaState> state) {
+        order.with_optimizer, [this, post = post_, ticket, freeze](Result<ReplicaState> state) {
             if (!state) {
-                return post([this, ticket, error = state.error()] {
-                    events_.on_worked(ticket, error);
-                });
+                return post(
+                    [this, ticket, error = state.error()] { events_.on_worked(ticket, error); });
             }
             workers_.submit([freeze, state = *std::move(state)] { freeze(state); });
         });
@@ -117,8 +115,7 @@ void Workshop::Floor::work(Ticket ticket, const core::CheckBlob& order) {
     check_thawed(ticket, job, order);
 }
 
-void Workshop::Floor::check_thawed(
-    Ticket ticket, const JobPtr& job, const core::CheckBlob& order) {
+void Workshop::Floor::check_thawed(Ticket ticket, const JobPtr& job, const core::CheckBlob& order) {
     const auto check = [hash = order.hash, bytes = blobs_.whole(order.hash), job](
                            const ReplicaState& own) -> Result<double> {
         if (hash_blob(*bytes) != hash) {
