@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/data/batch.hpp"
 #include "core/nn/model.hpp"
 #include "daemon/checkpoint.hpp"
 

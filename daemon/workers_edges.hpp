@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/cpu.hpp"
 #include "core/codec/chunks.hpp"
 #include "core/codec/edge.hpp"
 #include "core/node/work.hpp"

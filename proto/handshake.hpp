@@ -53,6 +53,9 @@ class Handshake {
     [[nodiscard]] bool is_our_turn() const;
     [[nodiscard]] bool is_finished() const;
 
+    /// Messages of both ends so far: the index of the next one.
+    [[nodiscard]] std::size_t messages_done() const { return state_.messages_done; }
+
     /// The static key of the other end, once a message brought it (or it was known).
     [[nodiscard]] const std::optional<Key>& remote_static() const { return state_.remote_static; }
 
