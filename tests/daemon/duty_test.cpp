@@ -10,7 +10,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// Steps of `step` for `span`; each rest takes `oversleep` longer than asked. The end.
-SteadyTime train(Duty& duty, SteadyTime now, SteadySpan span, SteadySpan step, SteadySpan oversleep) {
+SteadyTime train(
+    Duty& duty, SteadyTime now, SteadySpan span, SteadySpan step, SteadySpan oversleep) {
     const SteadyTime end = now + span;
     while (now < end) {
         const auto rest = duty.rest(now);

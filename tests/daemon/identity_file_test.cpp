@@ -1,7 +1,8 @@
 #include "daemon/identity_file.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/stat.h>
+
+#include <gtest/gtest.h>
 
 #include "tests/daemon/temp_folder.hpp"
 
@@ -40,7 +41,9 @@ TEST(IdentityFile, IsReadableByItsOwnerAlone) {
     const TempFolder temp;
     const Path file = temp.path() / "identity.key";
     ASSERT_TRUE(create_identity(file).has_value());
+
     struct stat info {};
+
     ASSERT_EQ(0, ::stat(file.c_str(), &info));
     EXPECT_EQ(0600U, info.st_mode & 07777U);
     EXPECT_EQ(32, info.st_size);

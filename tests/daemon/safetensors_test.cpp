@@ -51,8 +51,9 @@ TEST(Safetensors, BytesAreThoseOfTheFormat) {
     const std::string header = R"({"x":{"data_offsets":[0,4],"dtype":"F32","shape":[1]}})";
     ASSERT_EQ(8U + 56U + 4U, file.size());
     EXPECT_EQ(56U, core::load_le<std::uint64_t>(file.data()));
-    EXPECT_EQ(header + std::string(56 - header.size(), ' '),
-              core::as_text(core::ByteView(file).subspan(8, 56)));
+    EXPECT_EQ(
+        header + std::string(56 - header.size(), ' '),
+        core::as_text(core::ByteView(file).subspan(8, 56)));
     EXPECT_EQ((Bytes{0, 0, 0x80, 0x3f}), Bytes(file.end() - 4, file.end()));
 }
 
@@ -83,13 +84,11 @@ TEST(Safetensors, AHeaderBeyondEightMebibytesIsRefusedUnread) {
 }
 
 TEST(Safetensors, GapsAndOverlapsAreRefused) {
-    const std::string gap =
-        R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-        R"("b":{"dtype":"U8","shape":[1],"data_offsets":[3,4]}})";
+    const std::string gap = R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                            R"("b":{"dtype":"U8","shape":[1],"data_offsets":[3,4]}})";
     EXPECT_EQ(ErrorCode::malformed, refusal_of(file_of(gap, 4)));
-    const std::string overlap =
-        R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
-        R"("b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})";
+    const std::string overlap = R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
+                                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})";
     EXPECT_EQ(ErrorCode::malformed, refusal_of(file_of(overlap, 4)));
 }
 

@@ -1,7 +1,8 @@
 #include "daemon/state_dir.hpp"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
+
+#include <gtest/gtest.h>
 
 #include "tests/daemon/temp_folder.hpp"
 
