@@ -79,6 +79,7 @@ Result<TensorLine> read_attach(const Json& root) {
     if (!tensors) return tensors.error();
     line.tensors = *std::move(tensors);
     line.set_samples = json_member<std::uint64_t>(root, "set_samples").value_or(0);
+    line.keep = json_member<bool>(root, "keep").value_or(false);
     line.spec = json_member<std::string>(root, "spec");
     return TensorLine(std::move(line));
 }

@@ -2,7 +2,7 @@
 
 // What a training process and the daemon say to each other on tensor.sock: JSON, one line each.
 //
-//   attach  job, tensors [{name, shape}], set_samples?, spec? (TOML), with a memfd -> offer
+//   attach  job, tensors [{name, shape}], set_samples?, keep?, spec? (TOML), and a memfd -> offer
 //   step    samples, loss, batch_hash: a step was taken                           -> offer
 //   wait    nothing was done; answered when there is something to do, or in a second -> offer
 //   took    what the offer asked for has been done                               -> ok
@@ -30,6 +30,7 @@ struct AttachLine {
     std::string job;
     std::vector<core::TensorInfo> tensors;  ///< offsets filled in
     std::uint64_t set_samples = 0;          ///< 0: not told
+    bool keep = false;                      ///< it comes back with live parameters of its own
     std::optional<std::string> spec;        ///< TOML, for a job that nobody has proposed yet
 };
 

@@ -227,6 +227,7 @@ Result<Offer> ExternalTrainer::attach(const AttachLine& line, const Descriptor& 
             "end that one first"};
     }
     memory_ = *std::move(mapped);
+    if (line.keep) held_.reset();  // newer than what was kept here
     announce(line.set_samples);
     return make_offer();
 }

@@ -9,6 +9,7 @@
 #include "core/data/batch.hpp"
 #include "core/nn/model.hpp"
 #include "daemon/checkpoint.hpp"
+#include "daemon/memory_limit.hpp"
 
 namespace p2p::daemon {
 
@@ -41,9 +42,25 @@ Status check_fit(const JobSpec& spec, const Dataset& data) {
         "submit the job with other model.layers"};
 }
 
+/// The spec may come from a peer: nothing is allocated by it before this.
+Status check_memory(const ReplicaSetup& setup) {
+    const JobSpec& spec = *setup.spec;
+    const auto parameters = core::parameter_count(core::model_tensors(spec.model));
+    constexpr std::uint64_t vectors_max = 6;  // parameters, gradient, optimizer, copies for a save
+    const std::uint64_t needed = core::learner_bytes(spec.model, batch_size_of(setup))
+                                 + vectors_max * sizeof(float) * parameters;
+    if (needed <= memory_bytes_max()) return {};
+    return Error{
+        ErrorCode::too_large,
+        "job " + spec.name + " needs more memory than this machine has",
+        std::to_string(needed) + " bytes, " + std::to_string(memory_bytes_max()) + " at most",
+        "leave it to larger machines, or submit a smaller model"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Replica>> Replica::load(const ReplicaSetup& setup) {
+    if (auto status = check_memory(setup); !status) return status.error();
     auto loaded = core::load_dataset(setup.data_folder.string());
     if (!loaded) return loaded.error();
     auto data = std::make_shared<const Dataset>(*std::move(loaded));

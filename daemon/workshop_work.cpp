@@ -2,10 +2,12 @@
 //
 // Two shapes: ask the trainer, then compute on a worker; or compute, then hand to the trainer.
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "core/base/limits.hpp"
+#include "daemon/memory_limit.hpp"
 #include "daemon/replica_blob.hpp"
 #include "daemon/workshop_floor.hpp"
 #include "proto/spec.hpp"
@@ -140,7 +142,8 @@ void Workshop::Floor::check_thawed(Ticket ticket, const JobPtr& job, const core:
 void Workshop::Floor::work(Ticket /*ticket*/, const core::StoreBlob& order) {
     const auto job = job_of(order.job);
     const std::uint64_t bytes_max =
-        job ? frozen_bytes_max(job->layout) : core::limits::job_spec_bytes_max;
+        job ? std::min(frozen_bytes_max(job->layout), memory_bytes_max())
+            : core::limits::job_spec_bytes_max;
     const auto status =
         blobs_.store(order.hash, {order.offset, order.total, order.bytes}, bytes_max);
     if (!status) tell_trouble(order.job, status.error());

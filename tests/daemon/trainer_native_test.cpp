@@ -287,6 +287,21 @@ TEST_F(NativeTrainerTest, AModelThatDoesNotFitItsDataIsRefused) {
     EXPECT_FALSE(ready_->status);
 }
 
+TEST_F(NativeTrainerTest, AModelThatNoMemoryHoldsIsRefusedBeforeAnythingIsAllocated) {
+    spec_.spec.model.layers = {16, 1U << 30U, 3};
+    const auto trainer = start();
+    ASSERT_TRUE(loop_.run_until([&] { return ready_.has_value(); }));
+    ASSERT_FALSE(ready_->status);
+    EXPECT_EQ(core::ErrorCode::too_large, ready_->status.error().code);
+}
+
+TEST_F(NativeTrainerTest, AScheduleThatOnlyWarmsUpIsTrained) {
+    spec_ = parsed(tiny_toml("tiny"));
+    spec_.spec.schedule.warmup = 1;
+    const auto trainer = start();
+    EXPECT_EQ(StepCount{400}, train(*trainer, 400, 6400).steps);
+}
+
 TEST_F(NativeTrainerTest, AQuarterOfTheTimeIsUsedWhenNothingElseHoldsItBack) {
     const auto trainer = start(std::nullopt, 0.25);
     trainer->set_pace(pace_of(spec_, 1u << 30, 1u << 30));
