@@ -66,7 +66,7 @@ Bytes optimizer_bytes(const Checkpoint& checkpoint) {
     return write_safetensors(tensors, {{"format", "pt"}});
 }
 
-CheckpointState state_of(const Checkpoint& checkpoint, const Bytes& model) {
+CheckpointState state_of(const Checkpoint& checkpoint) {
     const ReplicaState& replica = checkpoint.replica;
     CheckpointState state;
     state.steps = replica.steps;
@@ -78,10 +78,8 @@ CheckpointState state_of(const Checkpoint& checkpoint, const Bytes& model) {
     state.train_loss = replica.train_loss;
     state.training_seconds = replica.training_seconds;
     state.seed = checkpoint.seed;
-    if (checkpoint.is_final) {
-        state.job_state = core::JobState::done;
-        state.final_hash = core::BlobHash{proto::blake2b_256(model)};
-    }
+    state.job_state = checkpoint.job_state;
+    state.final_hash = checkpoint.final_hash;
     return state;
 }
 
@@ -90,7 +88,7 @@ std::vector<NamedFile> files_of(const Checkpoint& checkpoint) {
     Bytes model = model_bytes(checkpoint.layout, checkpoint.replica.parameters);
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     const auto unix_seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
-    const std::string state = state_text(state_of(checkpoint, model), unix_seconds);
+    const std::string state = state_text(state_of(checkpoint), unix_seconds);
     files.push_back({model_file, std::move(model)});
     if (!checkpoint.replica.optimizer.empty()) {
         files.push_back({optimizer_file, optimizer_bytes(checkpoint)});
@@ -108,6 +106,17 @@ Status check_finite(const ReplicaState& replica) {
         "no checkpoint was written",
         "parameters are NaN or infinite: training has diverged",
         "stop the job and submit it with a smaller schedule.base_lr"};
+}
+
+/// What peers fetch by the hash must be what stands in the file.
+Status check_final(const Checkpoint& checkpoint, const Bytes& model) {
+    if (!checkpoint.is_final || checkpoint.final_hash.is_zero()) return {};
+    if (core::BlobHash{proto::blake2b_256(model)} == checkpoint.final_hash) return {};
+    return Error{
+        ErrorCode::conflict,
+        "the final model was not written",
+        "the replica has moved since it was agreed on",
+        ""};
 }
 
 /// Before anything is written, so that a full disk costs nothing but the checkpoint.
@@ -261,6 +270,7 @@ Status write_checkpoint(
     const RunDir& run, const Checkpoint& checkpoint, const CheckpointRules& rules) {
     if (auto status = check_finite(checkpoint.replica); !status) return status;
     const auto files = files_of(checkpoint);
+    if (auto status = check_final(checkpoint, files.front().bytes); !status) return status;
     if (auto status = check_room(run, files, rules.min_free_bytes); !status) return status;
 
     const Path folder = run.folder / "checkpoints";

@@ -42,7 +42,9 @@ struct Checkpoint {
     std::vector<core::TensorInfo> layout;
     core::SampleCount samples_mesh;
     std::uint64_t seed = 0;
-    bool is_final = false;
+    core::JobState job_state = core::JobState::running;
+    core::BlobHash final_hash;  ///< zero before the end
+    bool is_final = false;      ///< the model is exported, and must be the one of `final_hash`
 };
 
 struct CheckpointRules {
@@ -55,7 +57,8 @@ struct CheckpointRules {
     const std::vector<core::TensorInfo>& layout, core::FloatView parameters);
 
 /// Writes it, points `latest` at it, removes what keep_last does not keep. A final one is also
-/// exported as NAME-final.safetensors. Errors: unwritable (with the room that is missing).
+/// exported as NAME-final.safetensors. Errors: unwritable (with the room that is missing);
+/// not_finite; conflict for a final one whose model is not that of its hash.
 core::Status write_checkpoint(
     const RunDir& run, const Checkpoint& checkpoint, const CheckpointRules& rules);
 

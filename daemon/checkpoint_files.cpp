@@ -49,12 +49,22 @@ struct JobStateName {
     const char* name;
 };
 
-// The states that a checkpoint can be written in.
 constexpr JobStateName job_state_names[] = {
-    {core::JobState::running, "running"}, {core::JobState::done, "done"}};
+    {core::JobState::waiting, "waiting"},
+    {core::JobState::blocked, "blocked"},
+    {core::JobState::running, "running"},
+    {core::JobState::paused, "paused"},
+    {core::JobState::finishing, "finishing"},
+    {core::JobState::done, "done"},
+    {core::JobState::stopped, "stopped"},
+    {core::JobState::failed, "failed"},
+};
 
 const char* job_state_name(core::JobState state) {
-    return state == core::JobState::done ? "done" : "running";
+    for (const auto& entry : job_state_names) {
+        if (entry.state == state) return entry.name;
+    }
+    return "running";
 }
 
 }  // namespace
@@ -98,9 +108,13 @@ Result<CheckpointState> read_state_text(std::string_view text) {
     state.seed = *seed;
     state.train_loss = json_member<double>(*root, "train_loss").value_or(0);
     state.training_seconds = json_member<double>(*root, "training_seconds").value_or(0);
+    bool is_known = false;
     for (const auto& entry : job_state_names) {
-        if (*job_state == entry.name) state.job_state = entry.state;
+        if (*job_state != entry.name) continue;
+        state.job_state = entry.state;
+        is_known = true;
     }
+    if (!is_known) return malformed("state.json", "no such job_state");
     if (const auto hash = json_member<std::string>(*root, "final_hash")) {
         const auto id = core::BlobHash::from_text(*hash);
         if (!id) return malformed("state.json", "final_hash is no hash");

@@ -255,26 +255,23 @@ void Workshop::Floor::save(const core::Save& order) {
         });
         return;
     }
-    const auto others = job->pace ? job->pace->samples_others : core::SampleCount{};
     const CheckpointRules rules{job->spec->checkpoint.keep_last, config_.min_free_bytes};
     const auto tell = [this, post = post_, id = order.job](Status status) {
         post([this, id, status] { events_.on_saved(id, status); });
     };
+    Checkpoint checkpoint;
+    checkpoint.layout = job->layout;
+    checkpoint.samples_mesh = order.samples_mesh;
+    checkpoint.seed = job->spec->seed;
+    checkpoint.job_state = order.state;
+    checkpoint.final_hash = order.final_hash;
+    checkpoint.is_final = order.is_final;
     job->trainer->copy_state(
-        true,
-        [this,
-         tell,
-         others,
-         rules,
-         run = *job->run,
-         layout = job->layout,
-         seed = job->spec->seed,
-         is_final = order.is_final](Result<ReplicaState> state) {
+        true, [this, tell, checkpoint, rules, run = *job->run](Result<ReplicaState> state) {
             if (!state) return tell(state.error());
-            const auto samples_mesh = state->samples + others;
-            auto checkpoint = std::make_shared<Checkpoint>(
-                Checkpoint{*std::move(state), layout, samples_mesh, seed, is_final});
-            disk_.submit([=] { tell(write_checkpoint(run, *checkpoint, rules)); });
+            auto whole = std::make_shared<Checkpoint>(checkpoint);
+            whole->replica = *std::move(state);
+            disk_.submit([tell, run, whole, rules] { tell(write_checkpoint(run, *whole, rules)); });
         });
     if (order.is_final) external_.set_done(order.job);
 }

@@ -178,6 +178,8 @@ TEST_F(CheckpointTest, AModelThatHasBrokenDownIsNotSavedOverAWholeOne) {
 TEST_F(CheckpointTest, TheFinalModelIsExportedWithTheHashThatPeersFetchItBy) {
     Checkpoint checkpoint = checkpoint_at(8, 1);
     checkpoint.is_final = true;
+    checkpoint.job_state = core::JobState::done;
+    checkpoint.final_hash = hash_blob(model_bytes(layout, checkpoint.replica.parameters));
     ASSERT_TRUE(write_checkpoint(run_, checkpoint, {}));
     const std::string exported = get_text(run_.folder / "tiny-final.safetensors");
     const auto resumed = find_resumed(temp_.path());
@@ -188,6 +190,26 @@ TEST_F(CheckpointTest, TheFinalModelIsExportedWithTheHashThatPeersFetchItBy) {
     ReplicaState parameters_alone;
     parameters_alone.parameters = checkpoint.replica.parameters;
     EXPECT_EQ(core::as_text(freeze_replica(layout, parameters_alone)), exported);
+}
+
+TEST_F(CheckpointTest, AFinalModelThatIsNotTheAgreedOneIsNotWritten) {
+    Checkpoint checkpoint = checkpoint_at(8, 1);
+    checkpoint.is_final = true;
+    checkpoint.final_hash = hash_blob(model_bytes(layout, checkpoint.replica.parameters));
+    checkpoint.replica.parameters[3] += 1;
+    const auto status = write_checkpoint(run_, checkpoint, {});
+    ASSERT_FALSE(status);
+    EXPECT_EQ(ErrorCode::conflict, status.error().code);
+    EXPECT_TRUE(list_checkpoints(run_).empty());
+}
+
+TEST_F(CheckpointTest, EveryStateOfAJobIsReadBack) {
+    for (std::uint8_t number = 1; number <= 8; ++number) {
+        Checkpoint checkpoint = checkpoint_at(number, 1);
+        checkpoint.job_state = static_cast<core::JobState>(number);
+        ASSERT_TRUE(write_checkpoint(run_, checkpoint, {}));
+        EXPECT_EQ(checkpoint.job_state, find_resumed(temp_.path()).at(0).state);
+    }
 }
 
 TEST_F(CheckpointTest, AModelIsExportedOnlyFromAWholeCheckpoint) {

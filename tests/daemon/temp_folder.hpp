@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 
 #include "core/base/bytes.hpp"
@@ -43,7 +43,9 @@ inline void put_text(const std::filesystem::path& file, const std::string& text)
 
 inline std::string get_text(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
 }
 
 /// Changes one bit in the middle of a file.

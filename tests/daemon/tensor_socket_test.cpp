@@ -193,6 +193,13 @@ class TensorSocketTest : public testing::Test {
         P2P_CHECK(loop_.run_until([&] { return shop_.external().find("outer") != nullptr; }));
     }
 
+    void save(bool is_final) {
+        core::Save order;
+        order.job = spec_.id;
+        order.is_final = is_final;
+        shop_.save(order);
+    }
+
     Ticket order(const core::WorkOrder& work) {
         const Ticket ticket{++tickets_};
         shop_.work(ticket, work);
@@ -327,7 +334,7 @@ TEST_F(TensorSocketTest, TheEndIsTheFinalModel) {
     client.attach("outer");
     shop_.end_training(spec_.id);
     EXPECT_EQ("finishing", state_of(client.ask(R"({"op":"step","samples":4,"loss":0.5})")));
-    shop_.save({spec_.id, true});
+    save(true);
     std::string state = "finishing";
     while (state == "finishing") {
         const Json offer = client.ask(R"({"op":"wait"})");
@@ -375,7 +382,7 @@ TEST_F(TensorSocketTest, ARestartedNodeGivesTheClientItsCheckpoint) {
     Client client(place_);
     client.attach("outer");
     client.parameters.fill(4);
-    shop_.save({spec_.id, false});
+    save(false);
     client.carry_out(client.ask(R"({"op":"step","samples":4,"loss":0.5})"));
     ASSERT_TRUE(loop_.run_until([&] { return saved_.has_value(); }));
     shop_.drop_training({spec_.id, false});

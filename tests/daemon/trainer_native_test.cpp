@@ -1,6 +1,6 @@
 #include "daemon/trainer_native.hpp"
 
-#include <atomic>
+#include <cmath>
 #include <future>
 
 #include <gtest/gtest.h>

@@ -57,14 +57,16 @@ class Node {
         const WorkResult result = work(order);
         if (const auto* error = std::get_if<core::Error>(&result)) {
             ADD_FAILURE() << error->text();
-            return T{};
         }
         return std::get<T>(result);
     }
 
     core::Status save(JobId job, bool is_final) {
         saved.reset();
-        shop.save({job, is_final});
+        core::Save order;
+        order.job = job;
+        order.is_final = is_final;
+        shop.save(order);
         P2P_CHECK(loop_.run_until([&] { return saved.has_value(); }));
         return *saved;
     }
@@ -437,7 +439,9 @@ TEST_F(WorkshopTest, ADroppedJobIsForgottenAndItsFolderGoesWhenAsked) {
     Node a(temp_, loop_, 1);
     a.train(spec_, 10);
     ASSERT_TRUE(a.save(spec_.id, false));
-    a.shop.save({spec_.id, false});  // under way when the folder is to go
+    core::Save under_way;
+    under_way.job = spec_.id;
+    a.shop.save(under_way);
     a.shop.drop_training({spec_.id, true});
     EXPECT_TRUE(std::holds_alternative<core::Error>(a.work(core::Evaluate{spec_.id})));
     a.shop.stop();

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""An MLP on Fashion-MNIST in PyTorch, on one machine; fashion_mnist_torch.py is the same on many."""
+"""An MLP on Fashion-MNIST in PyTorch: _plain.py alone, _torch.py averaged over a mesh."""
 
 import gzip
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""An MLP on Fashion-MNIST in PyTorch, averaged over a mesh; `diff` shows what fashion_mnist_plain.py lacks."""
+"""An MLP on Fashion-MNIST in PyTorch: _plain.py alone, _torch.py averaged over a mesh."""
 
 import gzip
 import sys
