@@ -1,6 +1,6 @@
 #include "daemon/safetensors.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -21,10 +21,9 @@ Bytes written() {
 
 /// A file with this header and `data_bytes` zeros.
 Bytes file_of(const std::string& header, std::size_t data_bytes) {
-    Bytes file(8);
+    Bytes file(8 + header.size() + data_bytes);
     core::store_le<std::uint64_t>(file.data(), header.size());
-    file.insert(file.end(), header.begin(), header.end());
-    file.resize(file.size() + data_bytes);
+    std::copy(header.begin(), header.end(), file.begin() + 8);
     return file;
 }
 

@@ -12,7 +12,11 @@ import threading
 import unittest
 import warnings
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    print("python3-numpy is not installed")
+    sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools", "python"))
