@@ -156,7 +156,8 @@ std::string show_mode(mode_t mode) {
 
 std::string show_share(double share) {
     std::string text = std::to_string(share);
-    text.erase(std::min(text.find_last_not_of('0') + 2, text.size()));
+    const std::size_t last = text.find_last_not_of('0');
+    text.erase(text[last] == '.' ? last + 2 : last + 1);
     return text;
 }
 

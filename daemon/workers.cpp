@@ -20,7 +20,7 @@ Workers::~Workers() {
 void Workers::submit(Task task) {
     {
         const std::lock_guard lock(mutex_);
-        if (is_stopping_) return;
+        if (is_joined_) return;
         tasks_.push_back(std::move(task));
     }
     changed_.notify_one();
@@ -35,6 +35,8 @@ void Workers::stop() {
     for (auto& thread : threads_) {
         if (thread.joinable()) thread.join();
     }
+    const std::lock_guard lock(mutex_);
+    is_joined_ = true;
 }
 
 void Workers::run() {

@@ -27,10 +27,11 @@ class Workers {
     /// Stops.
     ~Workers();
 
-    /// From any thread. Dropped where the pool has been stopped.
+    /// From any thread, tasks included. Dropped where the threads have been joined.
     void submit(Task task);
 
-    /// Runs what was submitted before, then joins the threads. Never from a task.
+    /// Runs what was submitted before, and what that submits, then joins the threads. Never from a
+    /// task.
     void stop();
 
   private:
@@ -40,6 +41,7 @@ class Workers {
     std::condition_variable changed_;
     std::deque<Task> tasks_;
     bool is_stopping_ = false;
+    bool is_joined_ = false;
     std::vector<std::thread> threads_;
 };
 

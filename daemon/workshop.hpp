@@ -80,7 +80,8 @@ class Workshop {
     /// For daemon/tensor_socket: where clients of external jobs attach.
     [[nodiscard]] ExternalTrainers& external();
 
-    /// Ends all trainers and joins all threads; saves that were asked for are written first.
+    /// Ends all trainers and joins all threads; saves whose state was
+    /// taken are written first.
     void stop();
 
   private:
