@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/limits.hpp"
+#include "daemon/files.hpp"
 #include "daemon/replica_blob.hpp"
 #include "daemon/workshop.hpp"
 #include "tests/daemon/test_loop.hpp"
