@@ -14,7 +14,9 @@ namespace p2p::core {
 void Edge::on_linked(MixingOutputs& out) {
     is_linked_ = true;
     const bool is_new = n_ == SwapNumber{1} && phase_ == SwapPhase::idle;
-    if (!is_new) say(state(), out);
+    if (is_new) return;
+    say(state(), out);
+    if (own_open_) say(*own_open_, out);  // chunks may follow before the peer has said where it stands
 }
 
 SwapState Edge::state() const {

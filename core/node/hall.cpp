@@ -101,6 +101,18 @@ void Node::Hall::on_connected(TimePoint now, const ConnectedPeer& peer, Effects&
         job->on_linked(now, peer.id, peer.incarnation, effects);
 }
 
+void Node::Hall::send_records(PeerId peer, Effects& effects) const {
+    constexpr std::size_t records_a_batch =
+        limits::records_bytes_max / (limits::record_bytes_max + 128);
+    PeerRecords batch;
+    for (const Signed<PeerRecord>& record : directory_.all()) {
+        batch.records.push_back(record);
+        if (batch.records.size() < records_a_batch) continue;
+        desk_.send(peer, std::exchange(batch, {}), effects);
+    }
+    if (!batch.records.empty()) desk_.send(peer, std::move(batch), effects);
+}
+
 void Node::Hall::on_disconnected(TimePoint now, PeerId peer, const Error& why, Effects& effects) {
     if (!desk_.is_connected(peer)) return;
     desk_.on_disconnected(peer);
