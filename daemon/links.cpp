@@ -153,7 +153,7 @@ awaitable<core::Status> Links::dial_one(core::PeerId peer, std::string address) 
         proto::Session::dial(session_config(), identity_, peer, proto::SecretKey(entropy_seed()));
     if (!session) co_return session.error();
     const auto link = std::make_shared<Link>(
-        *std::move(socket), *std::move(session), *this, LinkFacts{address, true});
+        *std::move(socket), *std::move(session), owner(), LinkFacts{address, true});
     const core::Status established = co_await link->establish();
     if (!established) co_return established.error().with_context(address);
 
@@ -167,7 +167,7 @@ void Links::on_accepted(Tcp::socket socket, HalfOpenId id) {
     auto session =
         proto::Session::accept(session_config(), identity_, proto::SecretKey(entropy_seed()));
     auto link =
-        std::make_shared<Link>(std::move(socket), std::move(session), *this, std::move(facts));
+        std::make_shared<Link>(std::move(socket), std::move(session), owner(), std::move(facts));
     unproved_.emplace(id, link);
     spawn(serve_accepted(std::move(link), id));
 }

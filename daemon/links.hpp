@@ -111,6 +111,8 @@ class Links final : private LinkOwner {
     void spawn(awaitable<void> story);
     void check_thread() const;
 
+    [[nodiscard]] LinkOwner& owner() { return *this; }
+
     [[nodiscard]] core::Status admit(const core::PeerId& peer) override;
     void on_control(Link& link, core::Bytes message) override;
     void on_bulk(Link& link, core::ByteView frame) override;
