@@ -45,6 +45,11 @@ Packer& Packer::array(std::size_t count) {
     return *this;
 }
 
+Packer& Packer::map(std::size_t count) {
+    append(bytes_, [&](auto& packer) { packer.pack_map(length32(count)); });
+    return *this;
+}
+
 Packer& Packer::uint(std::uint64_t value) {
     append(bytes_, [&](auto& packer) { packer.pack_uint64(value); });
     return *this;
@@ -104,14 +109,23 @@ void Unpacker::expect_array(std::size_t count) {
 }
 
 std::size_t Unpacker::read_array(std::size_t count_max) {
-    const auto head = expect(Head::Kind::array, "an array");
+    return read_count(Head::Kind::array, count_max);
+}
+
+std::size_t Unpacker::read_map(std::size_t count_max) {
+    return read_count(Head::Kind::map, count_max);
+}
+
+std::size_t Unpacker::read_count(Head::Kind kind, std::size_t count_max) {
+    const std::string name = kind == Head::Kind::map ? "a map" : "an array";
+    const auto head = expect(kind, name);
     if (!head) return 0;
     if (head->value > count_max) {
-        fail(ErrorCode::too_large, "an array of more than " + std::to_string(count_max));
+        fail(ErrorCode::too_large, name + " of more than " + std::to_string(count_max));
         return 0;
     }
     if (head->value > rest_.size()) {
-        fail(ErrorCode::malformed, "an array longer than the message");
+        fail(ErrorCode::malformed, name + " longer than the message");
         return 0;
     }
     return static_cast<std::size_t>(head->value);
@@ -236,6 +250,7 @@ std::optional<Unpacker::Head> Unpacker::read_head() {
     rest_ = rest_.subspan(1);
     if (tag <= 0x7f) return Head{Head::Kind::positive, tag};
     if (tag >= 0xe0) return Head{Head::Kind::negative, ~std::uint64_t{0xff} | tag};
+    if ((tag & 0xf0U) == 0x80) return Head{Head::Kind::map, tag & 0x0fU};
     if ((tag & 0xf0U) == 0x90) return Head{Head::Kind::array, tag & 0x0fU};
     if ((tag & 0xe0U) == 0xa0) return Head{Head::Kind::text, tag & 0x1fU};
     if (tag == 0xc0) return Head{Head::Kind::nil, 0};
@@ -255,23 +270,16 @@ std::optional<Unpacker::Head> Unpacker::read_wide_head(std::uint8_t tag) {
 
     using Kind = Head::Kind;
     static constexpr Form forms[] = {
-        {0xc4, Kind::binary, 1, 0},
-        {0xc5, Kind::binary, 2, 0x100},
-        {0xc6, Kind::binary, 4, 0x10000},
-        {0xcb, Kind::f64, 8, 0},
-        {0xcc, Kind::positive, 1, 0x80},
-        {0xcd, Kind::positive, 2, 0x100},
-        {0xce, Kind::positive, 4, 0x10000},
-        {0xcf, Kind::positive, 8, 0x100000000},
-        {0xd0, Kind::negative, 1, 0x20},
-        {0xd1, Kind::negative, 2, 0x80},
-        {0xd2, Kind::negative, 4, 0x8000},
-        {0xd3, Kind::negative, 8, 0x80000000},
-        {0xd9, Kind::text, 1, 0x20},
-        {0xda, Kind::text, 2, 0x100},
-        {0xdb, Kind::text, 4, 0x10000},
-        {0xdc, Kind::array, 2, 0x10},
-        {0xdd, Kind::array, 4, 0x10000},
+        {0xc4, Kind::binary, 1, 0},         {0xc5, Kind::binary, 2, 0x100},
+        {0xc6, Kind::binary, 4, 0x10000},   {0xcb, Kind::f64, 8, 0},
+        {0xcc, Kind::positive, 1, 0x80},    {0xcd, Kind::positive, 2, 0x100},
+        {0xce, Kind::positive, 4, 0x10000}, {0xcf, Kind::positive, 8, 0x100000000},
+        {0xd0, Kind::negative, 1, 0x20},    {0xd1, Kind::negative, 2, 0x80},
+        {0xd2, Kind::negative, 4, 0x8000},  {0xd3, Kind::negative, 8, 0x80000000},
+        {0xd9, Kind::text, 1, 0x20},        {0xda, Kind::text, 2, 0x100},
+        {0xdb, Kind::text, 4, 0x10000},     {0xdc, Kind::array, 2, 0x10},
+        {0xdd, Kind::array, 4, 0x10000},    {0xde, Kind::map, 2, 0x10},
+        {0xdf, Kind::map, 4, 0x10000},
     };
     const auto* form = std::find_if(
         std::begin(forms), std::end(forms), [tag](const Form& row) { return row.tag == tag; });

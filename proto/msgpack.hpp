@@ -24,6 +24,8 @@ namespace p2p::proto {
 class Packer {
   public:
     Packer& array(std::size_t count);
+    /// `count` pairs of name and value follow.
+    Packer& map(std::size_t count);
     Packer& uint(std::uint64_t value);
     Packer& integer(std::int64_t value);
     Packer& f64(double value);
@@ -56,6 +58,9 @@ class Unpacker {
 
     /// An array of at most `count_max` values; never more than bytes are left. 0 on failure.
     [[nodiscard]] std::size_t read_array(std::size_t count_max);
+
+    /// A map of at most `count_max` pairs, as read_array. Order and names are the caller's.
+    [[nodiscard]] std::size_t read_map(std::size_t count_max);
 
     [[nodiscard]] std::uint64_t read_uint(
         std::uint64_t max = std::numeric_limits<std::uint64_t>::max());
@@ -106,7 +111,8 @@ class Unpacker {
             f64,
             text,
             binary,
-            array
+            array,
+            map
         };
         Kind kind = Kind::nil;
         std::uint64_t value = 0;  ///< number (two's complement), bits of a double, or a length
@@ -116,6 +122,7 @@ class Unpacker {
     [[nodiscard]] std::optional<Head> read_wide_head(std::uint8_t tag);
     [[nodiscard]] std::optional<Head> expect(Head::Kind kind, std::string_view name);
     [[nodiscard]] std::optional<std::uint64_t> read_number(std::size_t width);
+    [[nodiscard]] std::size_t read_count(Head::Kind kind, std::size_t count_max);
     [[nodiscard]] core::ByteView read_body(Head::Kind kind, std::size_t bytes_max);
 
     core::ByteView rest_;
