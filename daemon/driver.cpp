@@ -117,6 +117,9 @@ void Driver::on_bytes(core::PeerId from, core::Result<core::Message> message) {
         fields.push_back({"peer", from.text()});
         parts_.log.write(LogLevel::warn, "message_malformed", std::move(fields));
         parts_.links.disconnect(from, message.error());
+        tell([&](core::Node& node, core::TimePoint now, core::Effects& effects) {
+            node.on_disconnected(now, from, message.error(), effects);
+        });
         return;
     }
     tell([&](core::Node& node, core::TimePoint now, core::Effects& effects) {

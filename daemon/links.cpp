@@ -81,7 +81,11 @@ void Links::connect(core::PeerId peer, std::vector<std::string> addresses) {
 
 void Links::disconnect(core::PeerId peer, core::Error why) {
     check_thread();
-    if (Link* link = find(peer)) link->finish(std::move(why));
+    const auto up = links_.find(peer);
+    if (up == links_.end()) return;
+    const LinkPtr link = std::move(up->second.link);
+    links_.erase(up);
+    link->finish(std::move(why));
 }
 
 void Links::send_control(core::PeerId peer, core::Bytes message) {
@@ -188,7 +192,9 @@ awaitable<void> Links::serve_accepted(LinkPtr link, HalfOpenId id) {
 awaitable<void> Links::serve(LinkPtr link) {
     const core::Status taken = take_up(link);
     if (!taken) link->finish(taken.error());
+    serving_ += 1;
     const core::Error why = co_await link->run();
+    serving_ -= 1;
     put_down(link, why);
 }
 

@@ -68,7 +68,8 @@ class Links final : private LinkOwner {
     /// else on_unreachable. Nothing happens where it is connected or being dialled already.
     void connect(core::PeerId peer, std::vector<std::string> addresses);
 
-    /// What is queued for `peer` goes out, then the session ends, and on_disconnected says `why`.
+    /// What is queued for `peer` goes out, and it is told why the session ends. Whoever calls this
+    /// knows, so on_disconnected is not called; `peer` can be dialled again at once.
     void disconnect(core::PeerId peer, core::Error why);
 
     /// Both do nothing where `peer` is not connected. A peer that does not read until its queue is
@@ -82,7 +83,7 @@ class Links final : private LinkOwner {
     /// No new connection, and all links finish.
     void close();
 
-    [[nodiscard]] bool is_idle() const { return links_.empty() && unproved_.empty(); }
+    [[nodiscard]] bool is_idle() const { return serving_ == 0 && unproved_.empty(); }
 
     [[nodiscard]] std::size_t half_open() const { return listener_.half_open(); }
 
@@ -126,6 +127,7 @@ class Links final : private LinkOwner {
     std::map<core::PeerId, Up> links_;        ///< sessions that count
     std::map<HalfOpenId, LinkPtr> unproved_;  ///< accepted, handshake under way
     std::set<core::PeerId> dialling_;
+    std::size_t serving_ = 0;  ///< loops that run, those of finishing links too
     std::thread::id thread_ = std::this_thread::get_id();
     bool is_closing_ = false;
 };
