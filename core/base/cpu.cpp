@@ -62,7 +62,7 @@ std::string_view kernel_level_name(KernelLevel level) {
         case KernelLevel::v2: return "v2";
         case KernelLevel::v3: return "v3";
     }
-    P2P_CHECK(!"a kernel level");
+    P2P_CHECK(false);  // no enumerator
     return {};
 }
 

@@ -29,7 +29,7 @@ Form form_of(Coding coding) {
         case CodecId::q8: return Form::q8;
         case CodecId::delta_q8: return coding.keyframe ? Form::bf16 : Form::q8;
     }
-    P2P_CHECK(!"a known codec");
+    P2P_CHECK(false);  // no enumerator
     return Form::fp32;
 }
 
@@ -43,7 +43,7 @@ std::size_t payload_bytes(Form form, std::size_t floats) {
         case Form::bf16: return floats * 2;
         case Form::q8: return block_count(floats) * sizeof(float) + floats;
     }
-    P2P_CHECK(!"a known form");
+    P2P_CHECK(false);  // no enumerator
     return 0;
 }
 

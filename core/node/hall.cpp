@@ -49,7 +49,7 @@ void Node::Hall::on_started(TimePoint now, Effects& effects) {
     directory_.add(made_here(self_, own_record()));
     learn_addresses(now);
     for (const ResumedJob& resumed : config_.resumed) {
-        make_job(now, resumed.job).on_resumed(now, resumed, effects);
+        make_job(now, resumed.job).on_resumed(resumed, effects);
     }
 }
 

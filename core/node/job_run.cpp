@@ -85,11 +85,10 @@ void JobRun::on_submitted(TimePoint now, const SubmitJob& submit, Effects& effec
     accept_spec(now, submit.spec, effects);
 }
 
-void JobRun::on_resumed(TimePoint now, const ResumedJob& resumed, Effects& effects) {
+void JobRun::on_resumed(const ResumedJob& resumed, Effects& effects) {
     is_accepted_ = true;
     is_resumed_done_ = resumed.state == JobState::done || resumed.state == JobState::stopped;
     if (is_resumed_done_) final_hash_ = resumed.final_hash;
-    if (resumed.state == JobState::paused) is_stopping_ = false;
     state_ = is_resumed_done_ ? resumed.state : JobState::waiting;
     reason_ = is_resumed_done_ ? "" : "taking up the last checkpoint";
     stepped_.steps = resumed.steps;
@@ -100,7 +99,6 @@ void JobRun::on_resumed(TimePoint now, const ResumedJob& resumed, Effects& effec
         {.job = job_, .purpose = Purpose::read_spec, .edge = {}},
         ReadSpec{.job = job_, .bytes = spec_bytes_},
         effects);
-    (void)now;
 }
 
 void JobRun::accept_spec(TimePoint now, JobSpec spec, Effects& effects) {

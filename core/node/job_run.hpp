@@ -32,7 +32,7 @@ class JobRun {
     // How a job comes to this node.
     void on_announced(TimePoint now, const Signed<JobAnnouncement>& record, Effects& effects);
     void on_submitted(TimePoint now, const SubmitJob& submit, Effects& effects);
-    void on_resumed(TimePoint now, const ResumedJob& resumed, Effects& effects);
+    void on_resumed(const ResumedJob& resumed, Effects& effects);
     void join(TimePoint now, Effects& effects);
 
     // Links to peers; `incarnation` of the peer's process.
