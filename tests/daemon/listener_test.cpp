@@ -53,7 +53,7 @@ TEST(Listener, BindsBothFamiliesOnOnePort) {
     Listener other(loop);
     const core::Status status = other.open({{"::1", port}});
     // A machine without IPv6 says so; IPv4 must never be what stands in the way.
-    if (!status) EXPECT_EQ(core::ErrorCode::unreachable, status.error().code);
+    EXPECT_TRUE(status.is_ok() || status.error().code == core::ErrorCode::unreachable);
 }
 
 TEST(Listener, SkipsIpv6WhereTheMachineHasNone) {
