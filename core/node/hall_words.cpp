@@ -96,7 +96,7 @@ void Node::Hall::on(
     if (known == nullptr && jobs_.size() >= limits::jobs_known_max) return;
     if (known != nullptr && !known->submitter().is_zero()) return;
     JobRun& job = make_job(now, id);
-    job.on_announced(now, record, effects);
+    job.on_announced(record, effects);
     if (known != nullptr) return;
     for (const auto& [peer, lane] : desk_.lanes()) {
         job.on_linked(now, peer, guests_[peer].incarnation, effects);

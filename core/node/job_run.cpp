@@ -53,7 +53,7 @@ void JobRun::set_state(TimePoint now, JobState state, std::string reason, Effect
 
 // --- how a job comes here ------------------------------------------------------------------------
 
-void JobRun::on_announced(TimePoint now, const Signed<JobAnnouncement>& record, Effects& effects) {
+void JobRun::on_announced(const Signed<JobAnnouncement>& record, Effects& effects) {
     if (announcement_) return;
     announcement_ = record;
     name_ = record.value.name;

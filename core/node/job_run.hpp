@@ -30,7 +30,7 @@ class JobRun {
     JobRun(TimePoint now, JobId job, const NodeConfig& config, Desk& desk, Rng rng);
 
     // How a job comes to this node.
-    void on_announced(TimePoint now, const Signed<JobAnnouncement>& record, Effects& effects);
+    void on_announced(const Signed<JobAnnouncement>& record, Effects& effects);
     void on_submitted(TimePoint now, const SubmitJob& submit, Effects& effects);
     void on_resumed(const ResumedJob& resumed, Effects& effects);
     void join(TimePoint now, Effects& effects);
