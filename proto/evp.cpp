@@ -91,4 +91,24 @@ bool EvpOpener::open(std::uint64_t nonce, ByteView sealed, MutableByteView out) 
     return false;
 }
 
+Sha256::Sha256()
+    : context_(EVP_MD_CTX_new()) {
+    P2P_CHECK(context_ != nullptr);
+    P2P_CHECK(EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) == 1);
+}
+
+Sha256::~Sha256() {
+    EVP_MD_CTX_free(context_);
+}
+
+void Sha256::feed(ByteView bytes) {
+    P2P_CHECK(EVP_DigestUpdate(context_, bytes.data(), bytes.size()) == 1);
+}
+
+Key Sha256::finish() {
+    Key digest{};
+    P2P_CHECK(EVP_DigestFinal_ex(context_, digest.data(), nullptr) == 1);
+    return digest;
+}
+
 }  // namespace p2p::proto

@@ -15,6 +15,7 @@
 #include "proto/sodium.hpp"
 
 struct evp_cipher_ctx_st;  // OpenSSL's EVP_CIPHER_CTX
+struct evp_md_ctx_st;      // OpenSSL's EVP_MD_CTX
 
 namespace p2p::proto {
 
@@ -47,6 +48,23 @@ class EvpOpener {
 
   private:
     EvpContext context_;
+};
+
+/// SHA-256 of what is fed, as `sha256sum` prints it: manifests of checkpoints are checked by hand.
+class Sha256 {
+  public:
+    Sha256();
+    Sha256(const Sha256&) = delete;
+    Sha256& operator=(const Sha256&) = delete;
+    ~Sha256();
+
+    void feed(core::ByteView bytes);
+
+    /// The digest of all that was fed; nothing may be fed after it.
+    [[nodiscard]] Key finish();
+
+  private:
+    evp_md_ctx_st* context_;
 };
 
 }  // namespace p2p::proto

@@ -15,7 +15,7 @@
 namespace p2p::core {
 
 /// Floats that `pack` of the dense kernels must have room for; no other memory is used.
-inline constexpr std::size_t dense_pack_floats = 256 * (192 + 512) + 16;
+inline constexpr std::size_t dense_pack_floats = 264 * (192 + 512) + 16;
 
 /// output[batch, out] = input[batch, in] * weight[out, in]^T + bias[out]
 struct DenseForward {

@@ -18,29 +18,18 @@ namespace {
 
 using Index = std::ptrdiff_t;
 
-constexpr Index block_depth = 256;
-constexpr Index block_rows = 192;
-constexpr Index block_columns = 512;
+// Large enough for the width of the kernel, small enough for 32 KiB and 512 KiB of cache; between
+// half and twice of these, the speed of one product changes by less than 5 %.
+constexpr Index block_depth_max = 264;
+constexpr Index block_rows_max = 192;
+constexpr Index block_columns_max = 512;
 static_assert(
-    block_depth * (block_rows + block_columns) + 16 == static_cast<Index>(core::dense_pack_floats));
+    block_depth_max * (block_rows_max + block_columns_max) + 16
+    == static_cast<Index>(core::dense_pack_floats));
 
 Index signed_size(std::size_t size) {
     return static_cast<Index>(size);
 }
-
-/// Block sizes for Eigen that never ask for this machine's caches.
-class Blocking : public Eigen::internal::level3_blocking<float, float> {
-  public:
-    /// `pack` is moved up to the next 64 bytes; dense_pack_floats has room for that.
-    explicit Blocking(float* pack) {
-        const auto address = reinterpret_cast<std::uintptr_t>(pack);
-        m_blockA = pack + ((64 - address % 64) % 64) / sizeof(float);
-        m_blockB = m_blockA + block_depth * block_rows;
-        m_kc = block_depth;
-        m_mc = block_rows;
-        m_nc = block_columns;
-    }
-};
 
 struct Operand {
     const float* values;
@@ -53,10 +42,31 @@ struct ProductSize {
     std::size_t depth;
 };
 
+/// `extent` cut into as few equal pieces of at most `piece_max` as it takes, in whole `unit`s.
+Index even_piece(std::size_t extent, Index piece_max, Index unit) {
+    const Index pieces = (signed_size(extent) + piece_max - 1) / piece_max;
+    const Index piece = (signed_size(extent) + pieces - 1) / pieces;
+    return (piece + unit - 1) / unit * unit;
+}
+
+/// Block sizes for Eigen that never ask for this machine's caches.
+class Blocking : public Eigen::internal::level3_blocking<float, float> {
+  public:
+    /// `pack` is moved up to the next 64 bytes; dense_pack_floats has room for that.
+    Blocking(ProductSize size, float* pack) {
+        const auto address = reinterpret_cast<std::uintptr_t>(pack);
+        m_blockA = pack + ((64 - address % 64) % 64) / sizeof(float);
+        m_blockB = m_blockA + block_depth_max * block_rows_max;
+        m_kc = even_piece(size.depth, block_depth_max, 8);
+        m_mc = even_piece(size.rows, block_rows_max, 24);
+        m_nc = even_piece(size.columns, block_columns_max, 4);
+    }
+};
+
 /// result[rows, columns] += left * right, all column-major unless the orders say otherwise.
 template <int left_order, int right_order>
 void add_product(ProductSize size, Operand left, Operand right, float* result, float* pack) {
-    Blocking blocking(pack);
+    Blocking blocking(size, pack);
     Eigen::internal::general_matrix_matrix_product<
         Index,
         float,

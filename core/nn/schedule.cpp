@@ -15,12 +15,12 @@ constexpr double sqrt_scale_max = 4;
 }  // namespace
 
 double learning_rate(const ScheduleSpec& spec, double progress_ratio, double scale) {
-    P2P_CHECK(spec.warmup >= 0 && spec.warmup < 1);
+    P2P_CHECK(spec.warmup >= 0 && spec.warmup <= 1);
     const double progress = std::clamp(progress_ratio, 0.0, 1.0);
     const double peak = spec.base_lr * scale;
 
     if (progress < spec.warmup) return peak * progress / spec.warmup;
-    if (spec.kind == ScheduleKind::constant) return peak;
+    if (spec.kind == ScheduleKind::constant || spec.warmup == 1) return peak;
     const double done = (progress - spec.warmup) / (1 - spec.warmup);
     return spec.final_lr + (peak - spec.final_lr) * 0.5 * (1 + std::cos(std::numbers::pi * done));
 }

@@ -13,7 +13,7 @@ namespace p2p::core {
 /// Rises in a straight line from 0 to the peak, base_lr * scale, over the first `warmup` of the
 /// work; then stays (`constant`) or falls along half a cosine to final_lr (`cosine`; Loshchilov
 /// and Hutter 2017, arXiv:1608.03983). final_lr is not scaled.
-/// @pre 0 <= warmup < 1
+/// @pre 0 <= warmup <= 1
 [[nodiscard]] double learning_rate(const ScheduleSpec& spec, double progress_ratio, double scale);
 
 /// How much larger a rate `members` nodes allow: the mean of n replicas moves by the mean of n
