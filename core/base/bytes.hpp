@@ -1,6 +1,7 @@
 #pragma once
 
-// Bytes, views of them, and their hexadecimal form.
+// Bytes, views of them, and their forms as text: hexadecimal and base32.
+// Text from outside may be anything, so reading it back gives an optional.
 
 #include <array>
 #include <cstddef>

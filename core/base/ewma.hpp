@@ -1,6 +1,7 @@
 #pragma once
 
 // An average that forgets: exponentially weighted, by count or by time.
+// It is told the time; who measures and how often is the caller's affair.
 
 #include <cmath>
 

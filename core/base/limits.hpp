@@ -39,7 +39,19 @@ inline constexpr std::size_t address_bytes_max = 255;
 inline constexpr std::size_t name_bytes_max = 63;
 inline constexpr std::size_t job_members_max = 4096;
 
+// What a message between nodes may claim. Counts of 4,096 members add up without overflow.
+inline constexpr std::size_t signed_bytes_max = record_bytes_max - 128;  // author, signature, heads
+inline constexpr std::size_t records_a_message_max = 256;
+inline constexpr std::uint64_t count_node_max = std::uint64_t{1} << 50U;
+inline constexpr std::uint64_t count_mesh_max = std::uint64_t{1} << 62U;
+inline constexpr std::uint64_t blob_bytes_max = std::uint64_t{1} << 44U;
+inline constexpr Duration busy_max = std::chrono::hours{24};
+inline constexpr Duration training_time_max = std::chrono::hours{24 * 365 * 100};
+
 // Jobs and models.
+inline constexpr std::size_t description_bytes_max = 1024;
+inline constexpr std::size_t layers_max = 64;
+inline constexpr std::size_t mixing_axes_max = 16;
 inline constexpr std::size_t job_spec_bytes_max = 256 * 1024;
 inline constexpr std::size_t jobs_known_max = 1024;
 inline constexpr std::size_t tensors_max = 65'536;
@@ -48,6 +60,9 @@ inline constexpr std::size_t tensor_dimensions_max = 8;
 inline constexpr std::uint64_t parameters_max = std::uint64_t{1} << 40U;
 inline constexpr std::size_t shard_bytes_max = 16 * 1024 * 1024;
 inline constexpr std::size_t shard_floats_max = shard_bytes_max / sizeof(float);
+inline constexpr std::size_t swap_value_bytes_max = 2 * shard_bytes_max;  // encoded, any codec
+inline constexpr std::size_t chunk_bitmap_bytes_max =
+    swap_value_bytes_max / chunk_bytes_max / 8 + 1;
 inline constexpr std::size_t safetensors_header_bytes_max = 8 * 1024 * 1024;
 inline constexpr std::size_t config_bytes_max = 1024 * 1024;
 inline constexpr std::size_t idx_bytes_max = std::size_t{4} * 1024 * 1024 * 1024;
@@ -63,6 +78,7 @@ static_assert(control_message_bytes_max < noise_message_bytes_max);
 static_assert(chunk_bytes_max + 64 < noise_message_bytes_max);
 static_assert(records_bytes_max < control_message_bytes_max);
 static_assert(record_bytes_max < records_bytes_max);
+static_assert(count_mesh_max / count_node_max >= job_members_max);
 static_assert(shard_bytes_max % sizeof(float) == 0);
 static_assert(job_spec_bytes_max <= http_body_bytes_max);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 // A value, or the error that stands in its place; by value, never thrown.
+// For what others may get wrong; our own mistakes are P2P_CHECK's (check.hpp).
 
 #include <optional>
 #include <utility>

@@ -1,6 +1,7 @@
 #pragma once
 
 // The last N of something; the oldest falls out.
+// For histories that people look at and that must not grow.
 
 #include <cstddef>
 #include <deque>

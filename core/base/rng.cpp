@@ -85,11 +85,11 @@ double Rng::normal() {
     return radius * std::cos(angle);
 }
 
-double Rng::gamma(double shape) {
+double Rng::gamma(double shape) {  // NOLINT(misc-no-recursion): one level, shape + 1 >= 1
     P2P_CHECK(shape > 0);
     if (shape < 1) {
         const double boost = std::pow(1.0 - uniform(), 1.0 / shape);
-        return gamma(shape + 1) * boost;  // NOLINT(misc-no-recursion): one level, shape + 1 >= 1
+        return gamma(shape + 1) * boost;
     }
     const double d = shape - 1.0 / 3.0;
     const double c = 1.0 / std::sqrt(9.0 * d);

@@ -1,6 +1,7 @@
 #pragma once
 
 // A named, shaped piece of the flat parameter vector.
+// Only names and places; the floats lie with whoever owns the vector.
 
 #include <cstddef>
 #include <cstdint>

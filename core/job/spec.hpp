@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/learning.hpp"
@@ -66,6 +67,9 @@ struct JobSpec {
 
     bool operator==(const JobSpec&) const = default;
 };
+
+/// [a-z0-9][a-z0-9._-]*, at most limits::name_bytes_max: sound as a folder, too.
+[[nodiscard]] bool is_job_name(std::string_view name);
 
 /// The first thing that makes no sense, with the key's name and what would; names of recipes and
 /// axes are not looked at here (core/mixing/recipe does).

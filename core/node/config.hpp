@@ -12,20 +12,9 @@
 #include "core/base/time.hpp"
 #include "core/base/types.hpp"
 #include "core/job/messages.hpp"
+#include "core/mesh/trust.hpp"
 
 namespace p2p::core {
-
-enum class Role : std::uint8_t { train, observe, submit, admin };
-
-/// An entry of the static allow-list. Both ends must list each other.
-struct AllowedPeer {
-    PeerId id;
-    std::string name;
-    std::vector<std::string> addresses;
-    std::set<Role> roles{Role::train, Role::submit};
-
-    bool operator==(const AllowedPeer&) const = default;
-};
 
 /// What becomes of a job that another node announced.
 enum class JobAccept : std::uint8_t { all, ask, none };

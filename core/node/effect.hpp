@@ -84,7 +84,10 @@ struct DropTraining {
 /// Write a checkpoint; answered by on_saved.
 struct Save {
     JobId job;
-    bool is_final = false;  ///< of the final model: kept, and exported by default
+    bool is_final = false;               ///< of the final model: kept, and exported by default
+    JobState state = JobState::running;  ///< as the checkpoint is to say (ResumedJob)
+    SampleCount samples_mesh;
+    BlobHash final_hash;  ///< zero before the end
 };
 
 /// A piece of arithmetic; answered by on_worked(ticket) unless the order says "no answer".

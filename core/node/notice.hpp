@@ -11,7 +11,7 @@
 #include "core/base/time.hpp"
 #include "core/base/types.hpp"
 #include "core/job/messages.hpp"
-#include "core/mixing/messages.hpp"
+#include "core/mixing/output.hpp"
 
 namespace p2p::core {
 
@@ -42,28 +42,6 @@ struct JobChanged {
     std::string name;
     JobState state = JobState::waiting;
     std::string reason;
-};
-
-struct SwapEnded {
-    JobId job;
-    PeerId peer;
-    ShardIndex shard;
-    SwapNumber n;
-    Round round;
-    float weight = 0;
-    SwapReason why = SwapReason::none;  ///< none: applied
-    Duration took{};                    ///< from the own open
-    double distance = 0;
-    double displacement_norm = 0;
-};
-
-/// Something that moved the mean: what JOBS.md calls a line of the ledger.
-struct LedgerLine {
-    enum class Kind : std::uint8_t { join, death, rollback, adoption, burial, final_model } kind;
-    JobId job;
-    PeerId peer;  ///< whom it concerns: the other end of a burial, else this node
-    double norm = 0;
-    StepCount step;
 };
 
 struct JobEvaluated {

@@ -44,18 +44,6 @@ struct MemberStatus {
     bool connected = false;  ///< true for this node itself
 };
 
-/// A link over which a job is mixed.
-struct EdgeStatus {
-    PeerId peer;
-    std::uint64_t applied = 0;
-    std::uint64_t refused = 0;
-    std::uint64_t open = 0;     ///< swaps now unsettled
-    double distance_ratio = 0;  ///< last measured
-    Duration swap_time{};       ///< smoothed, from open to close
-    ByteCount bytes_sent;
-    SwapReason last_refusal = SwapReason::none;
-};
-
 struct JobStatus {
     JobId job;
     std::string name;

@@ -1,0 +1,61 @@
+#pragma once
+
+// The arithmetic of the codecs and the merge, as one table of functions a kernel level.
+//
+// kernels_level.cpp is compiled once for each level and fills one table; all tables give the same
+// bits, since meshes mix processors: float sums run in 16 fixed lanes and a fixed tree, nothing is
+// fused. A NaN stays a NaN, but which of its bit patterns is not promised.
+// This header holds no std template, so that no level's compilation leaves a weak symbol.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace p2p::core {
+
+/// Floats that share one scale in q8.
+inline constexpr std::size_t q8_block_floats = 256;
+
+/// Where a run of q8 blocks stands in the stream of random numbers of its seed.
+struct Q8Position {
+    std::uint64_t seed;         ///< of the whole encoding; travels in its header
+    std::uint64_t first_block;  ///< index of the run's first block in the whole encoding
+};
+
+/// Ranges never overlap but where a function says that it works in place. Bytes are little-endian
+/// and may lie anywhere.
+struct Kernels {
+    /// 2 bytes a float, rounded to nearest even; NaN stays NaN.
+    void (*encode_bf16)(const float* values, std::size_t count, std::uint8_t* out);
+    void (*decode_bf16)(const std::uint8_t* in, std::size_t count, float* out);
+
+    /// One float32 scale a block, max|x|/127, and one code a float, floor(x/scale + u) with u
+    /// uniform in [0,1): the mean over seeds of scale * code is x, to float rounding. A block whose
+    /// largest value is below 2^-100 gets scale 0. @pre all values are finite, else codes and
+    /// scales mean nothing (a block with NaN or infinity gets a scale that is not finite)
+    void (*encode_q8)(
+        const float* values,
+        std::size_t count,
+        Q8Position position,
+        std::uint8_t* scales,
+        std::uint8_t* codes);
+    /// out = scale * code.
+    void (*decode_q8)(
+        const std::uint8_t* scales, const std::uint8_t* codes, std::size_t count, float* out);
+
+    /// Sum of x^2 in double; not finite exactly where some x is not.
+    double (*sum_of_squares)(const float* values, std::size_t count);
+    /// Sum of (a - b)^2 in double; the same double for (b, a).
+    double (*sum_of_squared_differences)(const float* a, const float* b, std::size_t count);
+    /// False where any value is NaN or infinite.
+    bool (*is_finite)(const float* values, std::size_t count);
+
+    /// out = weight * (a - b); exactly its negative for (b, a).
+    void (*scaled_difference)(
+        const float* a, const float* b, float weight, std::size_t count, float* out);
+    /// In place: values += delta.
+    void (*add)(const float* delta, std::size_t count, float* values);
+    /// In place: values -= delta.
+    void (*subtract)(const float* delta, std::size_t count, float* values);
+};
+
+}  // namespace p2p::core

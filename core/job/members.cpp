@@ -1,0 +1,51 @@
+#include "core/job/members.hpp"
+
+namespace p2p::core {
+
+bool Members::add(TimePoint now, const Signed<JobReport>& report) {
+    const auto found = members_.find(report.author);
+    if (found == members_.end()) {
+        if (members_.size() >= limits::job_members_max) return false;
+        const bool is_linked = linked_.contains(report.author);
+        members_.emplace(
+            report.author, Member{.report = report, .heard = now, .is_linked = is_linked});
+        return true;
+    }
+    if (!is_newer(report.value, found->second.report.value)) return false;
+    found->second.report = report;
+    found->second.heard = now;
+    return true;
+}
+
+void Members::on_linked(PeerId peer, bool is_linked) {
+    if (is_linked) {
+        linked_.insert(peer);
+    } else {
+        linked_.erase(peer);
+    }
+    const auto found = members_.find(peer);
+    if (found != members_.end()) found->second.is_linked = is_linked;
+}
+
+const Members::Member* Members::find(PeerId peer) const {
+    const auto found = members_.find(peer);
+    return found == members_.end() ? nullptr : &found->second;
+}
+
+std::vector<PeerId> Members::live_in(TimePoint now, std::set<JobState> states) const {
+    std::vector<PeerId> peers;
+    for (const auto& [peer, member] : members_) {
+        if (is_live(now, member) && states.contains(member.state())) peers.push_back(peer);
+    }
+    return peers;
+}
+
+std::optional<PeerId> Members::twin_of(TimePoint now, std::uint64_t batch_hash) const {
+    if (batch_hash == 0) return std::nullopt;
+    for (const auto& [peer, member] : members_) {
+        if (is_live(now, member) && member.report.value.batch_hash == batch_hash) return peer;
+    }
+    return std::nullopt;
+}
+
+}  // namespace p2p::core

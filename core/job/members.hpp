@@ -1,0 +1,63 @@
+#pragma once
+
+// The members of a job: the newest report of each, as its author signed it, and who counts as live.
+//
+// A member is live while it is linked to this node, or its report is fresh.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "core/base/limits.hpp"
+#include "core/base/time.hpp"
+#include "core/job/messages.hpp"
+
+namespace p2p::core {
+
+/// Whether `a` should replace `b`, both being of one author and job.
+[[nodiscard]] inline bool is_newer(const JobReport& a, const JobReport& b) {
+    if (a.incarnation != b.incarnation) return a.incarnation > b.incarnation;
+    return a.sequence > b.sequence;
+}
+
+class Members {
+  public:
+    struct Member {
+        Signed<JobReport> report;
+        TimePoint heard{};
+        bool is_linked = false;
+
+        [[nodiscard]] JobState state() const { return report.value.state; }
+    };
+
+    explicit Members(Duration fresh_for)
+        : fresh_for_(fresh_for) {}
+
+    /// True where the report is news.
+    bool add(TimePoint now, const Signed<JobReport>& report);
+    void on_linked(PeerId peer, bool is_linked);
+
+    [[nodiscard]] const std::map<PeerId, Member>& all() const { return members_; }
+
+    [[nodiscard]] const Member* find(PeerId peer) const;
+
+    [[nodiscard]] bool is_live(TimePoint now, const Member& member) const {
+        return member.is_linked || now - member.heard < fresh_for_;
+    }
+
+    /// Live members in one of the states.
+    [[nodiscard]] std::vector<PeerId> live_in(TimePoint now, std::set<JobState> states) const;
+
+    /// A hash of the newest batch that another live member trains on too; a sign that one script
+    /// with one seed runs on both.
+    [[nodiscard]] std::optional<PeerId> twin_of(TimePoint now, std::uint64_t batch_hash) const;
+
+  private:
+    Duration fresh_for_;
+    std::map<PeerId, Member> members_;
+    std::set<PeerId> linked_;
+};
+
+}  // namespace p2p::core

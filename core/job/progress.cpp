@@ -1,0 +1,82 @@
+#include "core/job/progress.hpp"
+
+#include <algorithm>
+
+namespace p2p::core {
+
+namespace {
+
+constexpr double growth_max = 4;
+constexpr double rate_floor = 1000;  // samples a second that nobody is doubted for
+
+}  // namespace
+
+void Progress::set_own(SampleCount samples) {
+    trainer_ = std::max(trainer_, samples);
+}
+
+void Progress::on_own_report(SampleCount reported, SampleCount of_trainer) {
+    if (reported > of_trainer + lost_) lost_ = reported - of_trainer;
+}
+
+void Progress::on_report(TimePoint now, PeerId peer, SampleCount samples) {
+    const auto [found, is_new] = others_.try_emplace(peer);
+    Counter& counter = found->second;
+    if (is_new) {
+        counter.samples = samples;
+        counter.at = now;
+        return;
+    }
+    const double seconds = to_seconds(now - counter.at);
+    if (samples <= counter.samples || seconds <= 0) return;
+
+    auto growth = static_cast<double>((samples - counter.samples).value);
+    if (counter.per_second) {
+        const double most = growth_max * std::max(*counter.per_second, rate_floor) * seconds;
+        if (growth > most) {
+            growth = most;
+            ++claims_capped_;
+        }
+    }
+    counter.samples += SampleCount{static_cast<std::uint64_t>(growth)};
+    const double rate = growth / seconds;
+    counter.per_second = std::max(rate, counter.per_second.value_or(rate) * 0.9);
+    counter.at = now;
+}
+
+SampleCount Progress::own() const {
+    return trainer_ + lost_;
+}
+
+SampleCount Progress::mesh() const {
+    SampleCount sum = own();
+    for (const auto& [peer, counter] : others_)
+        sum += counter.samples;
+    return sum;
+}
+
+SampleCount Progress::of(PeerId peer) const {
+    if (peer == self_) return own();
+    const auto found = others_.find(peer);
+    return found == others_.end() ? SampleCount{} : found->second.samples;
+}
+
+double Progress::ratio() const {
+    if (total_.value == 0) return 0;
+    return std::min(1.0, static_cast<double>(mesh().value) / static_cast<double>(total_.value));
+}
+
+void Progress::mark_current() {
+    current_own_ = own();
+    current_others_ = others();
+}
+
+double Progress::staleness() const {
+    const SampleCount own_since = own() - std::min(own(), current_own_);
+    const SampleCount others_since = others() - std::min(others(), current_others_);
+    const SampleCount whole = total_.value > 0 ? total_ : mesh();
+    if (whole.value == 0 || others_since <= own_since) return 0;
+    return static_cast<double>(others_since.value) / static_cast<double>(whole.value);
+}
+
+}  // namespace p2p::core

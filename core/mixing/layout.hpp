@@ -1,0 +1,41 @@
+#pragma once
+
+// What the flat parameter vector is made of, and how it is cut into shards.
+//
+// The cut is the job's, the same on every node: consecutive ranges of at most
+// limits::shard_floats_max, nearly equal in size, without regard to tensors.
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/tensor.hpp"
+#include "core/mixing/work.hpp"
+
+namespace p2p::core {
+
+class Layout {
+  public:
+    Layout() = default;
+
+    /// @pre the tensors lie in order and without gaps; at least one float in all
+    explicit Layout(std::vector<TensorInfo> tensors, std::uint64_t shard_floats_max = 0);
+
+    [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return tensors_; }
+
+    [[nodiscard]] std::uint64_t floats() const { return parameter_count(tensors_); }
+
+    [[nodiscard]] std::uint32_t shard_count() const {
+        return static_cast<std::uint32_t>(shards_.size());
+    }
+
+    [[nodiscard]] bool has_shard(ShardIndex shard) const { return shard.value < shards_.size(); }
+
+    /// @pre has_shard(shard)
+    [[nodiscard]] ShardRange shard(ShardIndex shard) const { return shards_.at(shard.value); }
+
+  private:
+    std::vector<TensorInfo> tensors_;
+    std::vector<ShardRange> shards_;
+};
+
+}  // namespace p2p::core

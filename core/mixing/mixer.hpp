@@ -1,0 +1,158 @@
+#pragma once
+
+// All edges of one job on one node: when a swap opens, with whom, and what the trainer waits for.
+//
+// The mixer joins the parts of its room: an Edge for each (partner, shard), the recipe's schedule,
+// the budget, rounds where the recipe has them, and the end, when replicas are brought together.
+// Who is a member, when the job runs and when it ends is decided in core/job; the hall tells.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "core/base/ewma.hpp"
+#include "core/base/rng.hpp"
+#include "core/mixing/layout.hpp"
+#include "core/mixing/output.hpp"
+#include "core/mixing/recipe.hpp"
+#include "core/mixing/rounds.hpp"
+#include "core/mixing/swap.hpp"
+#include "core/mixing/weights.hpp"
+
+namespace p2p::core {
+
+struct MixerConfig {
+    JobId job;
+    PeerId self;
+    Layout layout;
+    Recipe recipe;
+    std::uint64_t seed = 0;
+    double finish_tolerance = 1e-4;
+    Duration deadline = std::chrono::seconds{30};
+    Duration bury_after = std::chrono::minutes{10};
+    EncodedBytes encoded_bytes = nullptr;
+    std::optional<ShareRule> share_rule;  ///< tests only: instead of the recipe's
+};
+
+using SwapWord = std::variant<SwapOpen, SwapChunk, SwapReady, SwapClose, SwapState>;
+using SwapResult = std::variant<Encoded, Decoded, Applied, Error>;
+
+class Mixer {
+  public:
+    Mixer(MixerConfig config, Rng rng);
+
+    /// A member of the job is linked, in this incarnation; also again after a break.
+    void on_partner_up(TimePoint now, PeerId peer, Incarnation incarnation, MixingOutputs& out);
+    void on_partner_down(TimePoint now, PeerId peer, MixingOutputs& out);
+
+    /// @pre `from` was told by on_partner_up; others' words are answered by the hall
+    void on_word(TimePoint now, PeerId from, const SwapWord& word, MixingOutputs& out);
+    void on_worked(
+        TimePoint now, const EdgeKey& edge, const SwapResult& result, MixingOutputs& out);
+    void on_stepped(TimePoint now, StepCount steps, MixingOutputs& out);
+    void on_wakeup(TimePoint now, MixingOutputs& out);
+    [[nodiscard]] std::optional<TimePoint> next_wakeup() const;
+
+    /// Swaps open and are answered only between start and stop. `done`: steps of a checkpoint.
+    void start(TimePoint now, StepCount done, MixingOutputs& out);
+    void stop(TimePoint now, MixingOutputs& out);
+
+    /// No step is taken any more: every link swaps until its distance is within the tolerance.
+    void begin_finishing(TimePoint now, MixingOutputs& out);
+    [[nodiscard]] bool is_settled() const;
+
+    /// The link has room: takes snapshots for what waits, a few shards at a time.
+    void start_encodings(PeerId peer, MixingOutputs& out);
+
+    struct ChunkToSend {
+        EdgeKey edge;
+        SwapNumber n;
+        Edge::Piece piece;
+    };
+
+    /// The next chunk for this link, if there is one.
+    [[nodiscard]] std::optional<ChunkToSend> next_chunk(PeerId peer);
+
+    [[nodiscard]] bool knows(PeerId peer) const { return partners_.contains(peer); }
+
+    [[nodiscard]] bool is_running() const { return is_running_; }
+
+    [[nodiscard]] Round round() const { return rounds_ ? rounds_->current() : Round{}; }
+
+    /// Distance to the partners over the norm, root mean square over the links, lately.
+    [[nodiscard]] double distance_ratio() const;
+    [[nodiscard]] double parameter_norm() const;
+
+    [[nodiscard]] std::uint64_t swaps_applied() const { return swaps_applied_; }
+
+    [[nodiscard]] std::optional<TimePoint> last_applied_at() const { return last_applied_at_; }
+
+    [[nodiscard]] std::vector<EdgeStatus> links() const;
+
+  private:
+    /// One shard on one link, with what the schedule remembers of it.
+    struct Slot {
+        Edge edge;
+        StepCount steps_at_end;                // own steps when its last swap ended
+        TimePoint retry_at{};                  // not opened before this
+        std::optional<double> distance_ratio;  // last measured
+        bool is_measured_in_finish = false;
+        double drift = 0;  // displaced over other links since, over the norm
+    };
+
+    struct Partner {
+        Incarnation incarnation;
+        bool is_up = false;
+        TimePoint down_since{};
+        std::vector<Slot> slots;  // by shard
+        EdgeStatus status;
+        Ewma swap_seconds{0.1};
+    };
+
+    void make_slots(PeerId peer, Partner& partner);
+    void absorb(TimePoint now, std::size_t first, MixingOutputs& out);
+    void on_ended(TimePoint now, const SwapEnded& ended);
+    void plan(TimePoint now, MixingOutputs& out);
+    void plan_round(TimePoint now, MixingOutputs& out);
+    void plan_random(TimePoint now, MixingOutputs& out);
+    void plan_all_links(TimePoint now, MixingOutputs& out);
+    void plan_finish(TimePoint now, MixingOutputs& out);
+    void answer_asked(TimePoint now, MixingOutputs& out);
+    bool open(TimePoint now, Slot& slot, MixingOutputs& out);
+    [[nodiscard]] bool is_step_due(StepCount last) const;
+    [[nodiscard]] bool needs_finishing_swap(const Slot& slot) const;
+    [[nodiscard]] ShareRule share_rule() const;
+    [[nodiscard]] float budget_taken(TimePoint now, ShardIndex shard) const;
+    [[nodiscard]] std::size_t links_up() const;
+    [[nodiscard]] CodecId codec() const;
+    Slot* find(PeerId peer, ShardIndex shard);
+
+    /// Each shard on each link that is up.
+    template <typename Act>
+    void for_each_up(Act act) {
+        for (auto& [peer, partner] : partners_) {
+            if (!partner.is_up) continue;
+            for (Slot& slot : partner.slots)
+                act(slot);
+        }
+    }
+
+    MixerConfig config_;
+    Rng rng_;
+    std::map<PeerId, Partner> partners_;
+    std::optional<Rounds> rounds_;
+    std::vector<StepCount>
+        opened_at_steps_;        // random partners: own steps at the last open, by shard
+    std::vector<double> norms_;  // last measured, by shard
+    StepCount steps_;
+    bool is_running_ = false;
+    bool is_finishing_ = false;
+    bool is_planning_ = false;
+    TimePoint last_planned_at_{};
+    std::uint64_t swaps_applied_ = 0;
+    std::optional<TimePoint> last_applied_at_;
+};
+
+}  // namespace p2p::core

@@ -1,0 +1,165 @@
+// The schedule of a mixer (core/mixing/mixer): when a swap opens, with whom, for which share.
+//
+// Each plan looks at all slots anew; there is no queue of intentions that could go stale.
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/mixing/mixer.hpp"
+
+namespace p2p::core {
+
+namespace {
+
+constexpr Duration budget_hold = std::chrono::seconds{15};  // of a link that is down
+
+}  // namespace
+
+void Mixer::plan(TimePoint now, MixingOutputs& out) {
+    if (is_planning_) return;
+    is_planning_ = true;
+    last_planned_at_ = now;
+    const std::size_t first = out.size();
+    if (!is_running_ || is_finishing_ || !rounds_) answer_asked(now, out);
+    if (is_running_) {
+        if (is_finishing_) {
+            plan_finish(now, out);
+        } else if (rounds_) {
+            plan_round(now, out);
+        } else if (config_.recipe.partners == Partners::random) {
+            plan_random(now, out);
+        } else {
+            plan_all_links(now, out);
+        }
+    }
+    absorb(now, first, out);
+    is_planning_ = false;
+}
+
+void Mixer::answer_asked(TimePoint now, MixingOutputs& out) {
+    for_each_up([&](Slot& slot) {
+        if (slot.edge.phase() != SwapPhase::asked) return;
+        if (!is_running_) {
+            slot.edge.decline(now, SwapReason::not_running, out);
+        } else if (!open(now, slot, out)) {
+            slot.edge.decline(now, SwapReason::busy, out);
+        }
+    });
+}
+
+bool Mixer::open(TimePoint now, Slot& slot, MixingOutputs& out) {
+    const ShardIndex shard = slot.edge.key().shard;
+    const auto share = offered_share(share_rule(), links_up(), budget_taken(now, shard));
+    if (!share) return false;
+    const bool delays = !is_finishing_ && config_.recipe.wait == Wait::delay;
+    slot.edge.open(
+        now,
+        {.share = *share,
+         .codec = codec(),
+         .round = is_finishing_ ? Round{} : round(),
+         .from_round_snapshot = delays},
+        out);
+    return true;
+}
+
+bool Mixer::is_step_due(StepCount last) const {
+    return steps_.value >= last.value + config_.recipe.every_steps;
+}
+
+void Mixer::plan_random(TimePoint now, MixingOutputs& out) {
+    for (std::uint32_t shard = 0; shard < config_.layout.shard_count(); ++shard) {
+        if (!is_step_due(opened_at_steps_[shard])) continue;
+        std::vector<Slot*> idle;
+        bool has_own_open = false;
+        for (auto& [peer, partner] : partners_) {
+            Slot& slot = partner.slots[shard];
+            has_own_open |= partner.is_up && slot.edge.is_open() && slot.edge.was_opened_here();
+            if (partner.is_up && slot.edge.is_idle() && slot.retry_at <= now) idle.push_back(&slot);
+        }
+        if (has_own_open || idle.empty()) continue;
+        Slot& chosen = *idle[rng_.below(idle.size())];
+        if (open(now, chosen, out)) opened_at_steps_[shard] = steps_;
+    }
+}
+
+void Mixer::plan_all_links(TimePoint now, MixingOutputs& out) {
+    for_each_up([&](Slot& slot) {
+        if (!slot.edge.is_idle() || slot.retry_at > now || !is_step_due(slot.steps_at_end)) return;
+        (void)open(now, slot, out);
+    });
+}
+
+void Mixer::plan_round(TimePoint now, MixingOutputs& out) {
+    rounds_->expire(now);
+    if (rounds_->is_due()) {
+        if (config_.recipe.wait == Wait::delay) {
+            out.emplace_back(SwapOrder{TakeRoundSnapshot{.job = config_.job}});
+        }
+        std::set<Rounds::Member> opened;
+        rounds_->begin(now);
+        for_each_up([&](Slot& slot) {
+            const bool can_open = slot.edge.phase() == SwapPhase::asked
+                                  || (slot.edge.is_idle() && slot.retry_at <= now);
+            if (!can_open || !open(now, slot, out)) return;
+            opened.insert({slot.edge.key().peer, slot.edge.key().shard});
+        });
+        rounds_->wait_for(std::move(opened));
+    }
+    if (rounds_->advance()) out.emplace_back(StepLimit{rounds_->limit()});
+}
+
+bool Mixer::needs_finishing_swap(const Slot& slot) const {
+    if (!slot.is_measured_in_finish || !slot.distance_ratio) return true;
+    return *slot.distance_ratio > config_.finish_tolerance
+           || slot.drift > config_.finish_tolerance / 2;
+}
+
+void Mixer::plan_finish(TimePoint now, MixingOutputs& out) {
+    for_each_up([&](Slot& slot) {
+        if (!slot.edge.is_idle() || slot.retry_at > now || !needs_finishing_swap(slot)) return;
+        (void)open(now, slot, out);
+    });
+}
+
+bool Mixer::is_settled() const {
+    if (!is_finishing_) return false;
+    for (const auto& [peer, partner] : partners_) {
+        if (!partner.is_up) continue;
+        for (const Slot& slot : partner.slots) {
+            if (slot.edge.is_open() || needs_finishing_swap(slot)) return false;
+        }
+    }
+    return true;
+}
+
+CodecId Mixer::codec() const {
+    const CodecId own = config_.recipe.codec;
+    // A stateless lossy codec has a floor under the distance (JOBS.md, The end).
+    return is_finishing_ && !has_reference(own) ? CodecId::fp32 : own;
+}
+
+ShareRule Mixer::share_rule() const {
+    if (config_.share_rule) return *config_.share_rule;
+    if (is_finishing_) return ShareRule::all_links;
+    if (config_.recipe.partners == Partners::random) return ShareRule::one_partner;
+    return rounds_ ? ShareRule::metropolis : ShareRule::all_links;
+}
+
+float Mixer::budget_taken(TimePoint now, ShardIndex shard) const {
+    float taken = 0;
+    for (const auto& [peer, partner] : partners_) {
+        if (!partner.is_up && now - partner.down_since > budget_hold) continue;
+        taken += partner.slots[shard.value].edge.share_taken();
+    }
+    return taken;
+}
+
+std::size_t Mixer::links_up() const {
+    std::size_t count = 0;
+    for (const auto& [peer, partner] : partners_)
+        count += partner.is_up ? 1 : 0;
+    return count;
+}
+
+}  // namespace p2p::core

@@ -1,0 +1,84 @@
+#pragma once
+
+// What mixing wants done: its own small outputs, which the hall lifts into effects.
+
+#include <cstdint>
+#include <limits>
+#include <variant>
+#include <vector>
+
+#include "core/base/error.hpp"
+#include "core/base/time.hpp"
+#include "core/base/types.hpp"
+#include "core/mixing/messages.hpp"
+#include "core/mixing/work.hpp"
+
+namespace p2p::core {
+
+struct SwapEnded {
+    JobId job;
+    PeerId peer;
+    ShardIndex shard;
+    SwapNumber n;
+    Round round;
+    float weight = 0;
+    SwapReason why = SwapReason::none;  ///< none: applied
+    Duration took{};                    ///< from the own open
+    double distance = 0;                ///< L2 between the two values of the shard
+    double own_norm = 0;                ///< L2 of the own value
+    double displacement_norm = 0;
+};
+
+/// Something that moved the mean: what JOBS.md calls a line of the ledger.
+struct LedgerLine {
+    enum class Kind : std::uint8_t { join, death, rollback, adoption, burial, final_model } kind;
+    JobId job;
+    PeerId peer;  ///< whom it concerns: the other end of a burial, else this node
+    double norm = 0;
+    StepCount step;
+};
+
+/// A word of a swap, to the other end of its edge.
+struct SwapSend {
+    PeerId to;
+    std::variant<SwapOpen, SwapReady, SwapClose, SwapState> message;
+};
+
+using SwapOrder =
+    std::variant<TakeRoundSnapshot, Encode, StoreChunk, Decode, Apply, DropSwap, DropEdge>;
+
+/// The trainer may go as far as this.
+struct StepLimit {
+    StepCount steps;
+};
+
+inline constexpr StepCount no_step_limit{std::numeric_limits<std::uint64_t>::max()};
+
+/// The peer broke the protocol: its session ends, and the swap with it.
+struct SwapOffence {
+    PeerId peer;
+    Error why;
+};
+
+/// An edge wants its link to be asked for room (a value waits to be encoded, or chunks to be sent).
+struct WantsRoom {
+    PeerId peer;
+};
+
+/// A link over which a job is mixed.
+struct EdgeStatus {
+    PeerId peer;
+    std::uint64_t applied = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t open = 0;     ///< swaps now unsettled
+    double distance_ratio = 0;  ///< last measured
+    Duration swap_time{};       ///< smoothed, from open to close
+    ByteCount bytes_sent;
+    SwapReason last_refusal = SwapReason::none;
+};
+
+using MixingOutput =
+    std::variant<SwapSend, SwapOrder, StepLimit, SwapOffence, WantsRoom, SwapEnded, LedgerLine>;
+using MixingOutputs = std::vector<MixingOutput>;
+
+}  // namespace p2p::core

@@ -1,0 +1,149 @@
+#pragma once
+
+// The hall's desk: where rooms' wishes become effects. Who is connected, which tickets are out,
+// which blobs are held, how much bulk each link may still take.
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/base/limits.hpp"
+#include "core/node/effect.hpp"
+
+namespace p2p::core {
+
+/// What a piece of work was asked for.
+enum class Purpose : std::uint8_t {
+    swap,
+    read_spec,
+    evaluate,
+    freeze_final,
+    freeze_for_joiner,
+    check_final,
+    check_state,
+    adopt_final,
+    adopt_state,
+    none,  ///< no answer comes
+};
+
+struct PendingWork {
+    JobId job;
+    Purpose purpose = Purpose::none;
+    EdgeKey edge;  ///< of `swap`
+};
+
+/// Flow control of bulk on the link to one peer (design: WIRE, Frames).
+class BulkLane {
+  public:
+    void on_writable(std::size_t bytes) { room_ = bytes; }
+
+    void on_ack(ByteCount received) { acknowledged_ = std::max(acknowledged_, received); }
+
+    [[nodiscard]] bool has_room() const {
+        const std::uint64_t unacknowledged = sent_.value - std::min(sent_, acknowledged_).value;
+        return room_ > 0
+               && unacknowledged + limits::chunk_bytes_max <= limits::unacknowledged_bulk_bytes_max;
+    }
+
+    void on_sent(std::size_t bytes) {
+        sent_ += ByteCount{bytes};
+        room_ -= std::min(room_, bytes);
+    }
+
+    /// True where an acknowledgement is due.
+    [[nodiscard]] bool on_received(std::size_t bytes) {
+        received_ += ByteCount{bytes};
+        if (received_.value - told_.value < ack_bytes) return false;
+        told_ = received_;
+        return true;
+    }
+
+    [[nodiscard]] ByteCount sent() const { return sent_; }
+
+    [[nodiscard]] ByteCount received() const { return received_; }
+
+    struct OutgoingBlob {
+        BlobHash hash;
+        std::uint64_t offset = 0;
+        std::uint64_t total = 0;
+    };
+
+    std::deque<OutgoingBlob> blobs;  ///< to send when no swap has anything to say
+
+  private:
+    static constexpr std::uint64_t ack_bytes = 512 * 1024;
+
+    std::size_t room_ = 0;
+    ByteCount sent_;
+    ByteCount acknowledged_;
+    ByteCount received_;
+    ByteCount told_;
+};
+
+class Desk {
+  public:
+    explicit Desk(PeerId self)
+        : self_(self) {}
+
+    [[nodiscard]] PeerId self() const { return self_; }
+
+    void send(PeerId to, Message message, Effects& effects) const {
+        if (lanes_.contains(to))
+            effects.emplace_back(Send{.to = to, .message = std::move(message)});
+    }
+
+    /// To every connected peer but `except`.
+    void broadcast(const Message& message, std::optional<PeerId> except, Effects& effects) const {
+        for (const auto& [peer, lane] : lanes_) {
+            if (peer != except) effects.emplace_back(Send{.to = peer, .message = message});
+        }
+    }
+
+    void order(PendingWork pending, WorkOrder order, Effects& effects) {
+        const Ticket ticket = ++last_ticket_;
+        if (pending.purpose != Purpose::none) pending_.emplace(ticket, pending);
+        effects.emplace_back(Work{.ticket = ticket, .order = std::move(order)});
+    }
+
+    [[nodiscard]] std::optional<PendingWork> take_pending(Ticket ticket) {
+        const auto found = pending_.find(ticket);
+        if (found == pending_.end()) return std::nullopt;
+        const PendingWork pending = found->second;
+        pending_.erase(found);
+        return pending;
+    }
+
+    void on_connected(PeerId peer) { lanes_.insert_or_assign(peer, BulkLane()); }
+
+    void on_disconnected(PeerId peer) { lanes_.erase(peer); }
+
+    [[nodiscard]] bool is_connected(PeerId peer) const { return lanes_.contains(peer); }
+
+    [[nodiscard]] BulkLane* lane(PeerId peer) {
+        const auto found = lanes_.find(peer);
+        return found == lanes_.end() ? nullptr : &found->second;
+    }
+
+    [[nodiscard]] const std::map<PeerId, BulkLane>& lanes() const { return lanes_; }
+
+    /// Blobs that can be served, with their sizes.
+    std::map<BlobHash, std::uint64_t> blobs;
+
+    /// Links whose bulk should be looked at again at the end of this event.
+    std::set<PeerId> wants_room;
+
+    /// Peers that broke the protocol within this event.
+    std::vector<std::pair<PeerId, Error>> offenders;
+
+  private:
+    PeerId self_;
+    std::map<PeerId, BulkLane> lanes_;  // of connected peers
+    std::map<Ticket, PendingWork> pending_;
+    Ticket last_ticket_;
+};
+
+}  // namespace p2p::core

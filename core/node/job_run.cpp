@@ -1,0 +1,452 @@
+#include "core/node/job_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/codec/codec.hpp"
+#include "core/nn/model.hpp"
+
+namespace p2p::core {
+
+namespace {
+
+constexpr Duration report_fresh_for = std::chrono::seconds{10};
+constexpr Duration fetch_patience = std::chrono::seconds{10};
+constexpr Duration retry_after = std::chrono::seconds{2};
+
+std::uint64_t encoded_size(CodecId codec, std::size_t floats, bool keyframe) {
+    return encoded_bytes(codec, floats, keyframe);
+}
+
+template <class... Acts>
+struct Overload : Acts... {
+    using Acts::operator()...;
+};
+template <class... Acts>
+Overload(Acts...) -> Overload<Acts...>;
+
+}  // namespace
+
+JobRun::JobRun(TimePoint now, JobId job, const NodeConfig& config, Desk& desk, Rng rng)
+    : job_(job),
+      config_(config),
+      desk_(desk),
+      rng_(rng),
+      since_(now),
+      progress_(desk.self(), SampleCount{}),
+      members_(report_fresh_for) {}
+
+PeerId JobRun::submitter() const {
+    return announcement_ ? announcement_->author : PeerId{};
+}
+
+void JobRun::set_state(TimePoint now, JobState state, std::string reason, Effects& effects) {
+    if (state == state_ && reason == reason_) return;
+    const bool is_new = state != state_;
+    state_ = state;
+    reason_ = std::move(reason);
+    if (is_new) since_ = now;
+    effects.emplace_back(
+        Say{JobChanged{.job = job_, .name = name_, .state = state_, .reason = reason_}});
+    if (is_new && is_accepted_) report(now, effects);
+}
+
+// --- how a job comes here ------------------------------------------------------------------------
+
+void JobRun::on_announced(const Signed<JobAnnouncement>& record, Effects& effects) {
+    if (announcement_) return;
+    announcement_ = record;
+    name_ = record.value.name;
+    effects.emplace_back(
+        Say{JobChanged{.job = job_, .name = name_, .state = state_, .reason = reason_}});
+}
+
+void JobRun::fetch_spec(TimePoint now, PeerId from, Effects& effects) {
+    if (spec_ || (spec_fetch_ && spec_fetch_->source())) return;
+    if (!spec_fetch_) {
+        const auto hash = BlobHash::from_bytes(job_.bytes);
+        spec_fetch_.emplace(*hash, limits::job_spec_bytes_max);
+    }
+    desk_.send(from, spec_fetch_->ask(now, from, fetch_patience), effects);
+    alarms_.set_no_later(Alarm::retry, now + retry_after);
+}
+
+void JobRun::on_submitted(TimePoint now, const SubmitJob& submit, Effects& effects) {
+    spec_bytes_ = submit.spec_bytes;
+    name_ = submit.spec.name;
+    is_accepted_ = true;
+    if (!announcement_) {
+        announcement_ = made_here(
+            desk_.self(),
+            JobAnnouncement{
+                .job = job_, .name = name_, .spec_bytes = ByteCount{spec_bytes_->size()}});
+    }
+    desk_.broadcast(*announcement_, std::nullopt, effects);
+    accept_spec(now, submit.spec, effects);
+}
+
+void JobRun::on_resumed(const ResumedJob& resumed, Effects& effects) {
+    is_accepted_ = true;
+    is_resumed_done_ = resumed.state == JobState::done || resumed.state == JobState::stopped;
+    if (is_resumed_done_) final_hash_ = resumed.final_hash;
+    state_ = is_resumed_done_ ? resumed.state : JobState::waiting;
+    reason_ = is_resumed_done_ ? "" : "taking up the last checkpoint";
+    stepped_.steps = resumed.steps;
+    stepped_.samples = resumed.samples;
+    progress_.set_own(resumed.samples);
+    spec_bytes_ = std::make_shared<const Bytes>(resumed.spec_bytes);
+    desk_.order(
+        {.job = job_, .purpose = Purpose::read_spec, .edge = {}},
+        ReadSpec{.job = job_, .bytes = spec_bytes_},
+        effects);
+}
+
+void JobRun::accept_spec(TimePoint now, JobSpec spec, Effects& effects) {
+    spec_ = std::make_shared<const JobSpec>(std::move(spec));
+    name_ = spec_->name;
+    spec_fetch_.reset();
+    ending_.emplace(*spec_, config_.report_interval);
+    const auto hash = *BlobHash::from_bytes(job_.bytes);
+    desk_.blobs[hash] = spec_bytes_->size();
+    desk_.order(
+        {},
+        StoreBlob{
+            .job = job_,
+            .hash = hash,
+            .offset = 0,
+            .total = spec_bytes_->size(),
+            .bytes = spec_bytes_},
+        effects);
+    alarms_.set(Alarm::report, now);
+    if (is_resumed_done_) return;
+    if (is_accepted_ || config_.accept == JobAccept::all) return join(now, effects);
+    const bool asks = config_.accept == JobAccept::ask;
+    set_state(
+        now,
+        JobState::blocked,
+        std::string(
+            asks ? "waits for the operator" : "this node takes no jobs (jobs.accept = none)")
+            + ": p2pctl job join " + name_,
+        effects);
+}
+
+void JobRun::join(TimePoint now, Effects& effects) {
+    is_accepted_ = true;
+    if (!spec_ || is_training_started_) return;
+    const auto recipe =
+        resolve_recipe(spec_->mixing.recipe, spec_->mixing.axes, spec_->train.round_steps);
+    if (!recipe) return set_state(now, JobState::failed, recipe.error().text(), effects);
+
+    const bool is_external = spec_->model.kind == ModelKind::external;
+    if (!is_external && !config_.datasets.contains(spec_->data.set)) {
+        return set_state(
+            now,
+            JobState::blocked,
+            "this node has no data set \"" + spec_->data.set
+                + "\": name its folder under [datasets] in p2pd.toml, then restart p2pd",
+            effects);
+    }
+    recipe_text_ = recipe->text();
+    finish_ = recipe->finish;
+    MixerConfig config{
+        .job = job_,
+        .self = desk_.self(),
+        .layout = Layout(model_tensors(spec_->model)),
+        .recipe = *recipe,
+        .seed = mix_key(spec_->seed, desk_.self().bytes),
+        .finish_tolerance = spec_->mixing.finish_tolerance,
+        .deadline = spec_->mixing.deadline,
+        .bury_after = config_.bury_after,
+        .encoded_bytes = &encoded_size,
+        .share_rule = {}};
+    blob_bytes_max_ = config.layout.floats() * sizeof(float) * 4 + (std::uint64_t{1} << 20U);
+    mixer_.emplace(std::move(config), rng_.split(1));
+    start_training(now, effects);
+}
+
+void JobRun::start_training(TimePoint now, Effects& effects) {
+    is_training_started_ = true;
+    effects.emplace_back(StartTraining{
+        .job = job_, .spec = spec_, .spec_bytes = spec_bytes_, .set_folder_name = spec_->data.set});
+    const bool is_external = spec_->model.kind == ModelKind::external;
+    set_state(
+        now,
+        JobState::waiting,
+        is_external ? "waits for its training process to connect" : "loads its data",
+        effects);
+}
+
+void JobRun::on_trainer(TimePoint now, const TrainerReady& ready, Effects& effects) {
+    if (!spec_) return;
+    if (!ready.status) {
+        const JobState state = spec_->model.kind == ModelKind::external && is_trainer_ready_
+                                   ? JobState::waiting
+                                   : JobState::failed;
+        is_trainer_ready_ = false;
+        return set_state(now, state, ready.status.error().text(), effects);
+    }
+    is_trainer_ready_ = true;
+    progress_.set_total(samples_total(*spec_, ready.set_samples));
+    progress_.set_own(ready.samples);
+    stepped_.steps = ready.steps;
+    stepped_.samples = ready.samples;
+    steps_saved_ = ready.steps;
+    begin_when_possible(now, effects);
+}
+
+void JobRun::begin_when_possible(TimePoint now, Effects& effects) {
+    if (!is_trainer_ready_ || state_ != JobState::waiting || is_stopping_) return;
+    std::uint32_t present = 1;
+    for (const auto& [peer, member] : members_.all()) {
+        const bool takes_part = member.state() == JobState::waiting
+                                || member.state() == JobState::running
+                                || member.state() == JobState::finishing;
+        if (member.is_linked && takes_part) ++present;
+    }
+    const bool has_begun = stepped_.steps > StepCount{} || ending_->reason().has_value();
+    if (!has_begun && present < spec_->mixing.min_peers) {
+        return set_state(
+            now,
+            JobState::waiting,
+            "needs " + std::to_string(spec_->mixing.min_peers) + " nodes, has "
+                + std::to_string(present) + " (min_peers)",
+            effects);
+    }
+    begin(now, effects);
+}
+
+void JobRun::begin(TimePoint now, Effects& effects) {
+    began_at_ = now;
+    if (spec_->eval.every > Duration{}) alarms_.set(Alarm::evaluate, now + spec_->eval.every);
+    if (spec_->checkpoint.every > Duration{})
+        alarms_.set(Alarm::save, now + spec_->checkpoint.every);
+    set_state(now, JobState::running, "", effects);
+    MixingOutputs outputs;
+    mixer_->start(now, stepped_.steps, outputs);
+    lift(now, outputs, effects);
+    pace(now, effects);
+    for (const auto& [peer, incarnation] : linked_)
+        refresh_partner(now, peer, effects);
+    if (ending_->reason()) begin_finishing(now, *ending_->reason(), effects);
+    end_when_over(now, effects);
+}
+
+// --- links and members ---------------------------------------------------------------------------
+
+void JobRun::on_linked(TimePoint now, PeerId peer, Incarnation incarnation, Effects& effects) {
+    linked_[peer] = incarnation;
+    members_.on_linked(peer, true);
+    for (const Message& record : records())
+        desk_.send(peer, record, effects);
+    if (!spec_ && announcement_) fetch_spec(now, peer, effects);
+    refresh_partner(now, peer, effects);
+    begin_when_possible(now, effects);
+}
+
+void JobRun::on_unlinked(TimePoint now, PeerId peer, Effects& effects) {
+    linked_.erase(peer);
+    members_.on_linked(peer, false);
+    refresh_partner(now, peer, effects);
+    joiners_.erase(peer);
+    if (spec_fetch_ && spec_fetch_->source() == peer) spec_fetch_->on_source_lost();
+    if (final_fetch_ && final_fetch_->source() == peer) {
+        final_fetch_->on_source_lost();
+        alarms_.set_no_later(Alarm::retry, now + retry_after);
+    }
+    if (catch_up_ && catch_up_->donor == peer && !catch_up_->is_adopting) {
+        give_up_catching_up(now, effects);
+    }
+}
+
+/// A peer is mixed with while it is linked and its newest report says that it takes part.
+void JobRun::refresh_partner(TimePoint now, PeerId peer, Effects& effects) {
+    if (!mixer_ || !mixer_->is_running()) return;
+    const auto linked = linked_.find(peer);
+    const Members::Member* member = members_.find(peer);
+    const bool takes_part =
+        linked != linked_.end() && member != nullptr
+        && (member->state() == JobState::running || member->state() == JobState::finishing)
+        && member->report.value.incarnation == linked->second;
+    MixingOutputs outputs;
+    if (takes_part) {
+        mixer_->on_partner_up(now, peer, linked->second, outputs);
+    } else {
+        mixer_->on_partner_down(now, peer, outputs);
+    }
+    lift(now, outputs, effects);
+}
+
+void JobRun::on_report(
+    TimePoint now, PeerId from, const Signed<JobReport>& report, Effects& effects) {
+    if (report.author == desk_.self()) {
+        if (report.value.incarnation < config_.incarnation) {
+            progress_.on_own_report(report.value.samples, stepped_.samples);
+        }
+        return;
+    }
+    if (!members_.add(now, report)) return;
+    desk_.broadcast(report, from, effects);
+    progress_.on_report(now, report.author, report.value.samples);
+    refresh_partner(now, report.author, effects);
+    begin_when_possible(now, effects);
+    consider_kept_end(now, effects);
+    if (state_ == JobState::running) {
+        catch_up_when_stale(now, effects);
+        pace(now, effects);
+        end_when_over(now, effects);
+    }
+}
+
+void JobRun::on_swap_word(TimePoint now, PeerId from, const SwapWord& word, Effects& effects) {
+    if (mixer_ && mixer_->knows(from)) {
+        MixingOutputs outputs;
+        mixer_->on_word(now, from, word, outputs);
+        return lift(now, outputs, effects);
+    }
+    const auto decline = [&](const SwapKey& key) {
+        desk_.send(from, SwapClose{.key = key, .why = SwapReason::not_running}, effects);
+    };
+    if (const auto* open = std::get_if<SwapOpen>(&word)) decline(open->key);
+    if (const auto* state = std::get_if<SwapState>(&word)) {
+        if (state->stage != SwapStage::idle) decline(state->key);
+    }
+}
+
+void JobRun::start_encodings(PeerId peer, Effects& effects) {
+    MixingOutputs outputs;
+    mixer_->start_encodings(peer, outputs);
+    lift(TimePoint{}, outputs, effects);  // orders only: no output of it depends on the time
+}
+
+void JobRun::lift(TimePoint now, MixingOutputs& outputs, Effects& effects) {
+    for (MixingOutput& output : outputs) {
+        std::visit(
+            Overload{
+                [&](SwapSend& send) {
+                    std::visit(
+                        [&](auto& message) { desk_.send(send.to, message, effects); },
+                        send.message);
+                },
+                [&](SwapOrder& order) {
+                    std::visit(
+                        [&](auto& each) {
+                            PendingWork pending{.job = job_, .purpose = Purpose::none, .edge = {}};
+                            using Order = std::decay_t<decltype(each)>;
+                            if constexpr (
+                                std::is_same_v<
+                                    Order,
+                                    Encode> || std::is_same_v<Order, Decode> || std::is_same_v<Order, Apply>) {
+                                pending.purpose = Purpose::swap;
+                                pending.edge = each.edge;
+                            }
+                            desk_.order(pending, std::move(each), effects);
+                        },
+                        order);
+                },
+                [&](StepLimit& limit) {
+                    limit_ = limit;
+                    pace(now, effects);
+                },
+                [&](SwapOffence& offence) {
+                    desk_.offenders.emplace_back(offence.peer, offence.why);
+                },
+                [&](WantsRoom& wants) { desk_.wants_room.insert(wants.peer); },
+                [&](SwapEnded& ended) {
+                    if (ended.why == SwapReason::none) progress_.mark_current();
+                    effects.emplace_back(Say{ended});
+                },
+                [&](LedgerLine& line) {
+                    note(line, effects);
+                }},
+            output);
+    }
+}
+
+// --- training ------------------------------------------------------------------------------------
+
+void JobRun::pace(TimePoint now, Effects& effects) {
+    if (!is_trainer_ready_) return;
+    const auto members = members_.live_in(now, {JobState::running});
+    const auto linked = std::count_if(
+        members.begin(), members.end(), [&](PeerId peer) { return linked_.contains(peer); });
+    effects.emplace_back(Pace{
+        .job = job_,
+        .step_limit = state_ == JobState::running ? limit_.steps : StepCount{},
+        .samples_others = progress_.mesh() - stepped_.samples,
+        .samples_total = progress_.total(),
+        .time_total = from_seconds(spec_->train.minutes * 60),
+        .members = static_cast<std::uint32_t>(1 + linked)});
+}
+
+void JobRun::on_stepped(TimePoint now, const SteppedReport& report, Effects& effects) {
+    const auto grown = report.samples.value - std::min(report.samples, stepped_.samples).value;
+    samples_rate_.add(now, static_cast<double>(grown));
+    stepped_ = report;
+    progress_.set_own(report.samples);
+    if (!mixer_ || state_ != JobState::running) return;
+    MixingOutputs outputs;
+    mixer_->on_stepped(now, report.steps, outputs);
+    lift(now, outputs, effects);
+    end_when_over(now, effects);
+}
+
+void JobRun::on_worked(
+    TimePoint now, const PendingWork& pending, const WorkResult& result, Effects& effects) {
+    const auto as_swap_result = [&](const auto& value) {
+        using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_constructible_v<SwapResult, Value>) {
+            MixingOutputs outputs;
+            mixer_->on_worked(now, pending.edge, value, outputs);
+            lift(now, outputs, effects);
+        }
+    };
+    const auto* failure = std::get_if<Error>(&result);
+    switch (pending.purpose) {
+        case Purpose::swap: return std::visit(as_swap_result, result);
+        case Purpose::read_spec:
+            if (const auto* read = std::get_if<SpecRead>(&result); read && read->spec) {
+                return accept_spec(now, *read->spec, effects);
+            } else {
+                const Error& why = read ? read->spec.error() : *failure;
+                return set_state(now, JobState::failed, why.text(), effects);
+            }
+        case Purpose::evaluate:
+            is_evaluating_ = false;
+            if (const auto* measured = std::get_if<Evaluated>(&result)) {
+                if (!measured->has_test_set) return;
+                eval_loss_ = measured->loss;
+                accuracy_ = measured->accuracy;
+                effects.emplace_back(Say{JobEvaluated{
+                    .job = job_,
+                    .samples_mesh = progress_.mesh(),
+                    .step = stepped_.steps,
+                    .loss = eval_loss_,
+                    .accuracy = accuracy_}});
+                report(now, effects);
+            }
+            return;
+        case Purpose::freeze_final:
+            return on_final_frozen(now, std::get_if<Frozen>(&result), effects);
+        case Purpose::freeze_for_joiner:
+            is_freezing_ = false;
+            if (const auto* frozen = std::get_if<Frozen>(&result)) {
+                on_frozen_for_joiner(now, *frozen, effects);
+            }
+            return;
+        case Purpose::check_final:
+            if (const auto* checked = std::get_if<BlobChecked>(&result)) {
+                return on_final_checked(now, *checked, effects);
+            }
+            return on_final_checked(now, BlobChecked{*failure}, effects);
+        case Purpose::check_state:
+            if (const auto* checked = std::get_if<BlobChecked>(&result)) {
+                return on_state_checked(now, *checked, effects);
+            }
+            return on_state_checked(now, BlobChecked{*failure}, effects);
+        case Purpose::adopt_final:
+        case Purpose::adopt_state: return on_adopt_answer(now, pending.purpose, result, effects);
+        case Purpose::none: return;
+    }
+}
+
+}  // namespace p2p::core

@@ -1,0 +1,212 @@
+#pragma once
+
+// One job on one node: joins the rooms job and mixing to the trainer and the wire.
+//
+// What is decided where: how far the job is in job/progress, who is a member in job/members, when
+// it is over and which model is final in job/ending, with whom to mix in mixing/mixer. This class
+// turns one room's outputs into the other's events and into effects.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/deadlines.hpp"
+#include "core/base/ewma.hpp"
+#include "core/base/ring.hpp"
+#include "core/job/blob_fetch.hpp"
+#include "core/job/ending.hpp"
+#include "core/job/members.hpp"
+#include "core/job/progress.hpp"
+#include "core/mixing/mixer.hpp"
+#include "core/node/desk.hpp"
+#include "core/node/node.hpp"
+
+namespace p2p::core {
+
+class JobRun {
+  public:
+    JobRun(TimePoint now, JobId job, const NodeConfig& config, Desk& desk, Rng rng);
+
+    // How a job comes to this node.
+    void on_announced(const Signed<JobAnnouncement>& record, Effects& effects);
+    void on_submitted(TimePoint now, const SubmitJob& submit, Effects& effects);
+    void on_resumed(const ResumedJob& resumed, Effects& effects);
+    void join(TimePoint now, Effects& effects);
+
+    // Links to peers; `incarnation` of the peer's process.
+    void on_linked(TimePoint now, PeerId peer, Incarnation incarnation, Effects& effects);
+    void on_unlinked(TimePoint now, PeerId peer, Effects& effects);
+
+    /// Asks `from` for the spec, unless it is here or on its way.
+    void fetch_spec(TimePoint now, PeerId from, Effects& effects);
+
+    /// The link has room: what waits for it takes its snapshot.
+    void start_encodings(PeerId peer, Effects& effects);
+
+    // Words of peers.
+    void on_report(TimePoint now, PeerId from, const Signed<JobReport>& report, Effects& effects);
+    void on_control(TimePoint now, const Signed<JobControl>& control, Effects& effects);
+    void on_end(TimePoint now, const Signed<JobEnd>& end, Effects& effects);
+    void on_final(TimePoint now, PeerId from, const Signed<Final>& final, Effects& effects);
+    void on_swap_word(TimePoint now, PeerId from, const SwapWord& word, Effects& effects);
+    void on_state_request(TimePoint now, PeerId from, Effects& effects);
+    void on_state_offer(TimePoint now, PeerId from, const StateOffer& offer, Effects& effects);
+    /// True where the chunk belongs to something that this job fetches.
+    bool on_blob_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects);
+
+    // Trainer, workers, disk, operator.
+    void on_trainer(TimePoint now, const TrainerReady& ready, Effects& effects);
+    void on_stepped(TimePoint now, const SteppedReport& report, Effects& effects);
+    void on_worked(
+        TimePoint now, const PendingWork& pending, const WorkResult& result, Effects& effects);
+    void on_saved(TimePoint now, const Status& result);
+    void pause(TimePoint now, Effects& effects);
+    void resume(TimePoint now, Effects& effects);
+    void stop(TimePoint now, Effects& effects);
+    /// Before the process ends: no new swap, one last checkpoint.
+    void prepare_shutdown(TimePoint now, Effects& effects);
+    /// Frees what it holds elsewhere; this object is destroyed next.
+    void remove(TimePoint now, Effects& effects);
+
+    void on_wakeup(TimePoint now, Effects& effects);
+    [[nodiscard]] std::optional<TimePoint> next_wakeup() const;
+
+    [[nodiscard]] Mixer* mixer() { return mixer_ ? &*mixer_ : nullptr; }
+
+    [[nodiscard]] JobId id() const { return job_; }
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+
+    [[nodiscard]] JobState state() const { return state_; }
+
+    [[nodiscard]] bool is_saving() const { return saves_under_way_ > 0; }
+
+    [[nodiscard]] PeerId submitter() const;
+
+    [[nodiscard]] const std::optional<Error>& save_error() const { return save_error_; }
+
+    [[nodiscard]] std::optional<PeerId> twin(TimePoint now) const;
+    [[nodiscard]] JobStatus status(TimePoint now) const;
+
+    /// All that a newly connected peer should know of this job.
+    [[nodiscard]] std::vector<Message> records() const;
+
+  private:
+    enum class Alarm : std::uint8_t { report, evaluate, save, drop_frozen, retry, count_ };
+
+    /// State on its way from a donor to this node.
+    struct CatchUp {
+        std::optional<PeerId> donor;
+        TimePoint give_up_at{};
+        std::optional<BlobFetch> fetch;
+        bool is_adopting = false;
+    };
+
+    // job_run.cpp
+    void set_state(TimePoint now, JobState state, std::string reason, Effects& effects);
+    void accept_spec(TimePoint now, JobSpec spec, Effects& effects);
+    void start_training(TimePoint now, Effects& effects);
+    void begin_when_possible(TimePoint now, Effects& effects);
+    void begin(TimePoint now, Effects& effects);
+    void refresh_partner(TimePoint now, PeerId peer, Effects& effects);
+    void lift(TimePoint now, MixingOutputs& outputs, Effects& effects);
+    void pace(TimePoint now, Effects& effects);
+    void report(TimePoint now, Effects& effects);
+    void evaluate(Effects& effects);
+    void save(bool is_final, Effects& effects);
+    [[nodiscard]] JobReport make_report(TimePoint now) const;
+
+    [[nodiscard]] bool is_active() const {
+        return state_ == JobState::running || state_ == JobState::finishing;
+    }
+
+    // job_run_end.cpp
+    [[nodiscard]] Ending::Context context(TimePoint now) const;
+    void end_when_over(TimePoint now, Effects& effects);
+    void begin_finishing(TimePoint now, EndReason reason, Effects& effects);
+    void consider_kept_end(TimePoint now, Effects& effects);
+    void consider_final(TimePoint now, Effects& effects);
+    void fetch_final(TimePoint now, Effects& effects);
+    void on_final_checked(TimePoint now, const BlobChecked& checked, Effects& effects);
+    void on_final_frozen(TimePoint now, const Frozen* frozen, Effects& effects);
+    void become_done(TimePoint now, Effects& effects);
+    [[nodiscard]] std::vector<PeerId> holders(const BlobHash& hash) const;
+
+    // job_run_state.cpp
+    void catch_up_when_stale(TimePoint now, Effects& effects);
+    void ask_donor(TimePoint now, Effects& effects);
+    void give_up_catching_up(TimePoint now, Effects& effects);
+    void on_state_checked(TimePoint now, const BlobChecked& checked, Effects& effects);
+    void on_adopt_answer(
+        TimePoint now, Purpose purpose, const WorkResult& result, Effects& effects);
+    void on_frozen_for_joiner(TimePoint now, const Frozen& frozen, Effects& effects);
+    void drop_blob(const BlobHash& hash, Effects& effects);
+    void on_spec_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects);
+
+    // job_run_report.cpp
+    void on_retry(TimePoint now, Effects& effects);
+    void note(LedgerLine line, Effects& effects);
+
+    JobId job_;
+    const NodeConfig& config_;
+    Desk& desk_;
+    Rng rng_;
+    std::string name_;
+
+    std::optional<Signed<JobAnnouncement>> announcement_;
+    std::optional<Signed<JobControl>> control_;
+    std::optional<Signed<JobEnd>> end_;
+    std::optional<Signed<JobEnd>> kept_end_;  // not believed yet; looked at again
+    std::optional<Signed<Final>> final_;
+    std::optional<BlobHash> final_refused_;
+    std::optional<Signed<JobReport>> told_;  // the last own report
+
+    Bytes spec_arriving_;
+    std::optional<BlobFetch> spec_fetch_;
+    std::optional<BlobFetch> final_fetch_;
+    std::shared_ptr<const JobSpec> spec_;
+    std::shared_ptr<const Bytes> spec_bytes_;
+    bool is_accepted_ = false;
+    bool is_training_started_ = false;
+    bool is_trainer_ready_ = false;
+    bool is_resumed_done_ = false;
+    bool is_offering_final_ = false;
+    bool is_checking_final_ = false;
+    bool is_stopping_ = false;
+
+    JobState state_ = JobState::waiting;
+    std::string reason_ = "the specification is on its way";
+    TimePoint since_{};
+
+    Progress progress_;
+    Members members_;
+    std::optional<Ending> ending_;
+    std::optional<Mixer> mixer_;
+    std::string recipe_text_;
+    Finish finish_ = Finish::exact;
+    std::uint64_t blob_bytes_max_ = 0;
+    std::map<PeerId, Incarnation> linked_;
+    std::optional<CatchUp> catch_up_;
+    std::set<PeerId> joiners_;  // asked for state, freeze under way
+    std::optional<BlobHash> frozen_;
+    bool is_freezing_ = false;
+
+    StepLimit limit_{no_step_limit};
+    SteppedReport stepped_;
+    RateMeter samples_rate_{std::chrono::seconds{5}};
+    std::uint64_t report_sequence_ = 0;
+    std::optional<TimePoint> began_at_;
+    double eval_loss_ = 0;
+    double accuracy_ = 0;
+    bool is_evaluating_ = false;
+    BlobHash final_hash_;
+    int saves_under_way_ = 0;
+    StepCount steps_saved_;
+    std::optional<Error> save_error_;
+    Ring<LedgerLine> ledger_{256};
+    Deadlines<Alarm> alarms_;
+};
+
+}  // namespace p2p::core

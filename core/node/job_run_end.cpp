@@ -1,0 +1,199 @@
+// How a job ends on this node (core/node/job_run): joins job/ending to mixing and the trainer.
+//
+// running --JobEnd--> finishing --all settled--> a Final is offered --taken--> done (or stopped)
+
+#include <algorithm>
+#include <utility>
+
+#include "core/node/job_run.hpp"
+
+namespace p2p::core {
+
+namespace {
+
+constexpr Duration fetch_patience = std::chrono::seconds{10};
+constexpr Duration retry_after = std::chrono::seconds{1};
+
+}  // namespace
+
+Ending::Context JobRun::context(TimePoint now) const {
+    return {
+        .now = now,
+        .self = desk_.self(),
+        .progress = progress_,
+        .members = members_,
+        .training_time = began_at_ ? now - *began_at_ : Duration{},
+        .has_signed_stop = control_.has_value()};
+}
+
+void JobRun::end_when_over(TimePoint now, Effects& effects) {
+    if (!ending_ || ending_->reason() || state_ != JobState::running) return;
+    const auto reason = ending_->is_over(context(now));
+    if (!reason) return;
+    end_ = made_here(
+        desk_.self(), JobEnd{.job = job_, .reason = *reason, .progress = progress_.mesh()});
+    desk_.broadcast(*end_, std::nullopt, effects);
+    begin_finishing(now, *reason, effects);
+}
+
+void JobRun::on_control(TimePoint now, const Signed<JobControl>& control, Effects& effects) {
+    if (control_) return;
+    control_ = control;
+    desk_.broadcast(control, control.author, effects);
+    if (state_ == JobState::running) return end_when_over(now, effects);
+    if (state_ == JobState::waiting || state_ == JobState::blocked) {
+        set_state(now, JobState::stopped, "stopped before its first step", effects);
+    }
+}
+
+void JobRun::on_end(TimePoint now, const Signed<JobEnd>& end, Effects& effects) {
+    if (end_ || kept_end_ == end) return;
+    kept_end_ = end;
+    consider_kept_end(now, effects);
+}
+
+/// A JobEnd that was not believed is looked at again with each report.
+void JobRun::consider_kept_end(TimePoint now, Effects& effects) {
+    if (end_ || !kept_end_ || !ending_) return;
+    if (!ending_->is_believable(kept_end_->value, context(now))) return;
+    end_ = std::exchange(kept_end_, std::nullopt);
+    desk_.broadcast(*end_, end_->author, effects);
+    begin_finishing(now, end_->value.reason, effects);
+}
+
+void JobRun::begin_finishing(TimePoint now, EndReason reason, Effects& effects) {
+    ending_->latch(now, reason);
+    if (state_ != JobState::running) return;  // looked at again when the job begins here
+    effects.emplace_back(EndTraining{.job = job_});
+    catch_up_.reset();
+    alarms_.clear(Alarm::evaluate);
+    alarms_.clear(Alarm::save);
+    set_state(now, JobState::finishing, "replicas are brought together", effects);
+    MixingOutputs outputs;
+    if (finish_ == Finish::none) {
+        mixer_->stop(now, outputs);
+    } else {
+        mixer_->begin_finishing(now, outputs);
+    }
+    lift(now, outputs, effects);
+    consider_final(now, effects);
+}
+
+/// Once each report period while finishing.
+void JobRun::consider_final(TimePoint now, Effects& effects) {
+    if (state_ != JobState::finishing || is_offering_final_ || is_checking_final_) return;
+    if (final_) return fetch_final(now, effects);
+    const bool alone = finish_ == Finish::none;
+    if (!alone && !ending_->should_offer_final(context(now), mixer_->is_settled())) return;
+
+    is_offering_final_ = true;
+    MixingOutputs outputs;
+    mixer_->stop(now, outputs);
+    lift(now, outputs, effects);
+    desk_.order(
+        {.job = job_, .purpose = Purpose::freeze_final, .edge = {}},
+        Freeze{.job = job_, .with_optimizer = false},
+        effects);
+}
+
+void JobRun::on_final_frozen(TimePoint now, const Frozen* frozen, Effects& effects) {
+    is_offering_final_ = false;
+    if (frozen == nullptr || state_ != JobState::finishing) return;
+    desk_.blobs[frozen->hash] = frozen->bytes;
+    final_hash_ = frozen->hash;
+    if (finish_ != Finish::none) {
+        final_ = made_here(
+            desk_.self(),
+            Final{
+                .job = job_,
+                .hash = frozen->hash,
+                .bytes = ByteCount{frozen->bytes},
+                .progress = progress_.mesh()});
+        desk_.broadcast(*final_, std::nullopt, effects);
+    }
+    become_done(now, effects);
+}
+
+void JobRun::on_final(TimePoint now, PeerId from, const Signed<Final>& final, Effects& effects) {
+    if (final_refused_ == final.value.hash || is_checking_final_) return;
+    if (final_ && !Ending::is_better(final.value, final_->value)) return;
+    final_ = final;
+    desk_.broadcast(final, from, effects);
+    final_fetch_.reset();
+    fetch_final(now, effects);
+}
+
+std::vector<PeerId> JobRun::holders(const BlobHash& hash) const {
+    std::vector<PeerId> peers;
+    if (final_ && linked_.contains(final_->author)) peers.push_back(final_->author);
+    for (const auto& [peer, member] : members_.all()) {
+        if (linked_.contains(peer) && member.report.value.final_hash == hash) peers.push_back(peer);
+    }
+    return peers;
+}
+
+void JobRun::fetch_final(TimePoint now, Effects& effects) {
+    if (state_ != JobState::finishing || is_offering_final_ || is_checking_final_) return;
+    if (!final_fetch_) final_fetch_.emplace(final_->value.hash, blob_bytes_max_);
+    if (final_fetch_->source()) {
+        if (now < *final_fetch_->deadline()) return;
+        final_fetch_->on_source_lost();
+    }
+    const auto peers = holders(final_->value.hash);
+    if (peers.empty()) {
+        // Nobody live holds it: it is void, and the next lowest live id makes one.
+        final_refused_ = final_->value.hash;
+        final_.reset();
+        final_fetch_.reset();
+        return;
+    }
+    const PeerId source = peers[rng_.below(peers.size())];
+    desk_.send(source, final_fetch_->ask(now, source, fetch_patience), effects);
+    alarms_.set_no_later(Alarm::retry, now + retry_after);
+}
+
+void JobRun::on_final_checked(TimePoint now, const BlobChecked& checked, Effects& effects) {
+    is_checking_final_ = false;
+    final_fetch_.reset();
+    if (!final_ || state_ != JobState::finishing) return;
+    const BlobHash hash = final_->value.hash;
+    const auto where = context(now);
+    const bool is_taken = checked.distance_ratio
+                          && ending_->is_acceptable(
+                              where, *checked.distance_ratio, Ending::is_known_done(where, hash));
+    if (!is_taken) {
+        // Nobody may replace everybody's model: "settled" is withdrawn and swaps go on.
+        final_refused_ = hash;
+        final_.reset();
+        drop_blob(hash, effects);
+        return;
+    }
+    desk_.blobs[hash] = final_->value.bytes.value;
+    final_hash_ = hash;
+    MixingOutputs outputs;
+    mixer_->stop(now, outputs);
+    lift(now, outputs, effects);
+    is_checking_final_ = true;
+    desk_.order(
+        {.job = job_, .purpose = Purpose::adopt_final, .edge = {}},
+        Adopt{.job = job_, .hash = hash},
+        effects);
+}
+
+void JobRun::become_done(TimePoint now, Effects& effects) {
+    is_checking_final_ = false;
+    const bool is_stopped = ending_->reason() == EndReason::stop;
+    set_state(
+        now,
+        is_stopped ? JobState::stopped : JobState::done,
+        is_stopped ? "stopped by " + control_->author.short_text() : "",
+        effects);
+    MixingOutputs outputs;
+    for (const auto& [peer, incarnation] : linked_)
+        mixer_->on_partner_down(now, peer, outputs);
+    lift(now, outputs, effects);
+    evaluate(effects);
+    save(/*is_final=*/true, effects);
+}
+
+}  // namespace p2p::core

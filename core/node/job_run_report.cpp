@@ -1,0 +1,247 @@
+// What a job run tells: its reports to the mesh, its status to people, its alarms to the hall; and
+// what its operator may ask (core/node/job_run).
+
+#include <algorithm>
+#include <utility>
+
+#include "core/node/job_run.hpp"
+
+namespace p2p::core {
+
+namespace {
+
+constexpr Duration retry_after = std::chrono::seconds{2};
+
+}  // namespace
+
+// --- to the mesh ---------------------------------------------------------------------------------
+
+JobReport JobRun::make_report(TimePoint now) const {
+    JobReport report;
+    report.job = job_;
+    report.incarnation = config_.incarnation;
+    report.sequence = report_sequence_;
+    report.state = state_;
+    report.steps = stepped_.steps;
+    report.samples = progress_.own();
+    RateMeter rate = samples_rate_;
+    report.samples_per_second = state_ == JobState::running ? rate.per_second(now) : 0;
+    report.train_loss = stepped_.train_loss;
+    report.eval_loss = eval_loss_;
+    report.accuracy = accuracy_;
+    report.utilization = stepped_.utilization;
+    report.batch_hash = stepped_.batch_hash;
+    report.training_time = began_at_ ? now - *began_at_ : Duration{};
+    report.final_hash = final_hash_;
+    if (!mixer_) return report;
+
+    report.distance_ratio = mixer_->distance_ratio();
+    report.swaps = mixer_->swaps_applied();
+    report.settled = state_ == JobState::finishing && mixer_->is_settled() && !final_fetch_;
+    for (const EdgeStatus& link : mixer_->links())
+        report.bytes_sent += link.bytes_sent.value;
+    return report;
+}
+
+void JobRun::report(TimePoint now, Effects& effects) {
+    if (!is_accepted_ && state_ != JobState::blocked) return;
+    ++report_sequence_;
+    told_ = made_here(desk_.self(), make_report(now));
+    desk_.broadcast(*told_, std::nullopt, effects);
+    alarms_.set(Alarm::report, now + config_.report_interval);
+}
+
+std::vector<Message> JobRun::records() const {
+    std::vector<Message> records;
+    if (announcement_) records.emplace_back(*announcement_);
+    for (const auto& [peer, member] : members_.all())
+        records.emplace_back(member.report);
+    if (told_) records.emplace_back(*told_);
+    if (control_) records.emplace_back(*control_);
+    if (end_) records.emplace_back(*end_);
+    if (final_) records.emplace_back(*final_);
+    return records;
+}
+
+void JobRun::evaluate(Effects& effects) {
+    if (is_evaluating_ || !is_trainer_ready_) return;
+    is_evaluating_ = true;
+    desk_.order(
+        {.job = job_, .purpose = Purpose::evaluate, .edge = {}}, Evaluate{.job = job_}, effects);
+}
+
+void JobRun::save(bool is_final, Effects& effects) {
+    if (!is_trainer_ready_) return;
+    ++saves_under_way_;
+    steps_saved_ = stepped_.steps;
+    effects.emplace_back(Save{
+        .job = job_,
+        .is_final = is_final,
+        .state = state_,
+        .samples_mesh = progress_.mesh(),
+        .final_hash = final_hash_});
+}
+
+void JobRun::on_saved(TimePoint now, const Status& result) {
+    (void)now;
+    saves_under_way_ = std::max(0, saves_under_way_ - 1);
+    save_error_.reset();
+    if (!result) save_error_ = result.error();
+}
+
+// --- alarms --------------------------------------------------------------------------------------
+
+void JobRun::on_wakeup(TimePoint now, Effects& effects) {
+    if (mixer_) {
+        MixingOutputs outputs;
+        mixer_->on_wakeup(now, outputs);
+        lift(now, outputs, effects);
+    }
+    if (alarms_.take_due(Alarm::report, now)) {
+        report(now, effects);
+        pace(now, effects);
+        end_when_over(now, effects);
+        consider_final(now, effects);
+        begin_when_possible(now, effects);
+    }
+    if (alarms_.take_due(Alarm::evaluate, now)) {
+        evaluate(effects);
+        alarms_.set(Alarm::evaluate, now + spec_->eval.every);
+    }
+    if (alarms_.take_due(Alarm::save, now)) {
+        if (steps_saved_ != stepped_.steps && saves_under_way_ == 0) save(false, effects);
+        alarms_.set(Alarm::save, now + spec_->checkpoint.every);
+    }
+    if (alarms_.take_due(Alarm::drop_frozen, now) && frozen_) {
+        drop_blob(*frozen_, effects);
+        frozen_.reset();
+    }
+    if (alarms_.take_due(Alarm::retry, now)) on_retry(now, effects);
+    if (catch_up_ && now >= catch_up_->give_up_at) {
+        give_up_catching_up(now, effects);
+        catch_up_when_stale(now, effects);
+    }
+}
+
+/// Something that was asked of a peer has not come.
+void JobRun::on_retry(TimePoint now, Effects& effects) {
+    if (final_ && state_ == JobState::finishing) fetch_final(now, effects);
+    if (spec_ || !spec_fetch_) return;
+    if (spec_fetch_->source() && now >= *spec_fetch_->deadline()) spec_fetch_->on_source_lost();
+    if (!spec_fetch_->source() && !linked_.empty()) {
+        auto peer = linked_.begin();
+        std::advance(peer, static_cast<std::ptrdiff_t>(rng_.below(linked_.size())));
+        fetch_spec(now, peer->first, effects);
+    }
+    alarms_.set_no_later(Alarm::retry, now + retry_after);
+}
+
+std::optional<TimePoint> JobRun::next_wakeup() const {
+    std::optional<TimePoint> next = alarms_.next();
+    if (mixer_) next = earlier(next, mixer_->next_wakeup());
+    if (catch_up_) next = earlier(next, catch_up_->give_up_at);
+    return next;
+}
+
+// --- what the operator asks ----------------------------------------------------------------------
+
+void JobRun::pause(TimePoint now, Effects& effects) {
+    if (state_ != JobState::running && state_ != JobState::waiting) return;
+    set_state(now, JobState::paused, "by p2pctl on this node", effects);
+    catch_up_.reset();
+    if (!mixer_) return;
+    MixingOutputs outputs;
+    mixer_->stop(now, outputs);
+    lift(now, outputs, effects);
+    pace(now, effects);
+}
+
+void JobRun::resume(TimePoint now, Effects& effects) {
+    if (state_ != JobState::paused) return;
+    set_state(now, JobState::waiting, "resumed", effects);
+    if (!is_training_started_) return join(now, effects);
+    begin_when_possible(now, effects);
+}
+
+void JobRun::stop(TimePoint now, Effects& effects) {
+    const auto control =
+        made_here(desk_.self(), JobControl{.job = job_, .action = JobControl::Action::stop});
+    on_control(now, control, effects);
+}
+
+void JobRun::prepare_shutdown(TimePoint now, Effects& effects) {
+    is_stopping_ = true;
+    if (!is_trainer_ready_) return;
+    MixingOutputs outputs;
+    mixer_->stop(now, outputs);
+    lift(now, outputs, effects);
+    if (state_ == JobState::done || state_ == JobState::stopped) return;
+    save(false, effects);
+    alarms_ = {};
+    effects.emplace_back(Pace{
+        .job = job_,
+        .step_limit = StepCount{},
+        .samples_others = progress_.mesh() - stepped_.samples,
+        .samples_total = progress_.total(),
+        .time_total = {},
+        .members = 1});
+}
+
+void JobRun::remove(TimePoint now, Effects& effects) {
+    (void)now;
+    const auto spec_hash = *BlobHash::from_bytes(job_.bytes);
+    drop_blob(spec_hash, effects);
+    if (!final_hash_.is_zero()) drop_blob(final_hash_, effects);
+    if (frozen_) drop_blob(*frozen_, effects);
+    effects.emplace_back(DropTraining{.job = job_, .remove = true});
+}
+
+// --- to people -----------------------------------------------------------------------------------
+
+std::optional<PeerId> JobRun::twin(TimePoint now) const {
+    if (state_ != JobState::running) return std::nullopt;
+    return members_.twin_of(now, stepped_.batch_hash);
+}
+
+JobStatus JobRun::status(TimePoint now) const {
+    JobStatus status;
+    status.job = job_;
+    status.name = name_;
+    status.spec = spec_;
+    status.submitter = submitter();
+    status.state = state_;
+    status.reason = reason_;
+    status.recipe = recipe_text_;
+    status.since = now - since_;
+    status.samples_mesh = progress_.mesh();
+    status.samples_total = progress_.total();
+    status.progress_ratio = state_ == JobState::done ? 1 : progress_.ratio();
+    status.own = make_report(now);
+    status.final_hash = final_hash_;
+    status.members = 1;
+    double rate = status.own.samples_per_second;
+    for (const auto& [peer, member] : members_.all()) {
+        const bool is_live = members_.is_live(now, member);
+        status.others.push_back(
+            {.id = peer,
+             .report = member.report.value,
+             .age = now - member.heard,
+             .connected = member.is_linked});
+        if (!is_live) continue;
+        ++status.members;
+        if (member.state() == JobState::running) rate += member.report.value.samples_per_second;
+    }
+    if (state_ == JobState::running && rate > 0 && progress_.total().value > 0) {
+        const double left = static_cast<double>(progress_.total().value) * (1 - progress_.ratio());
+        status.time_left = from_seconds(std::min(left / rate, 1e8));
+    }
+    if (ending_) status.end_reason = ending_->reason();
+    if (mixer_) {
+        status.edges = mixer_->links();
+        status.parameter_norm = mixer_->parameter_norm();
+    }
+    status.ledger.assign(ledger_.begin(), ledger_.end());
+    return status;
+}
+
+}  // namespace p2p::core

@@ -1,0 +1,212 @@
+// State that travels whole: a node that joined late or was away fetches it from one donor
+// (core/node/job_run; design: JOBS, "Joining, and coming back").
+
+#include <utility>
+
+#include "core/node/job_run.hpp"
+
+namespace p2p::core {
+
+namespace {
+
+constexpr Duration donor_patience = std::chrono::seconds{10};
+constexpr Duration fetch_patience = std::chrono::seconds{10};
+constexpr Duration busy_for = std::chrono::seconds{2};
+constexpr Duration frozen_for = std::chrono::minutes{2};
+
+}  // namespace
+
+void JobRun::note(LedgerLine line, Effects& effects) {
+    ledger_.push(line);
+    effects.emplace_back(Say{line});
+}
+
+void JobRun::drop_blob(const BlobHash& hash, Effects& effects) {
+    desk_.blobs.erase(hash);
+    desk_.order({}, DropBlob{.hash = hash}, effects);
+}
+
+// --- the one who lags ----------------------------------------------------------------------------
+
+void JobRun::catch_up_when_stale(TimePoint now, Effects& effects) {
+    if (catch_up_ || !mixer_ || state_ != JobState::running) return;
+    if (progress_.staleness() <= spec_->mixing.staleness_max) return;
+    ask_donor(now, effects);
+}
+
+void JobRun::ask_donor(TimePoint now, Effects& effects) {
+    std::vector<PeerId> donors;
+    for (const PeerId peer : members_.live_in(now, {JobState::running})) {
+        if (linked_.contains(peer)) donors.push_back(peer);
+    }
+    if (donors.empty()) return;
+    const PeerId donor = donors[rng_.below(donors.size())];
+    catch_up_.emplace();
+    catch_up_->donor = donor;
+    catch_up_->give_up_at = now + donor_patience;
+    MixingOutputs outputs;
+    mixer_->stop(now, outputs);
+    lift(now, outputs, effects);
+    desk_.send(donor, StateRequest{.job = job_}, effects);
+}
+
+void JobRun::give_up_catching_up(TimePoint now, Effects& effects) {
+    catch_up_.reset();
+    if (state_ != JobState::running) return;
+    MixingOutputs outputs;
+    mixer_->start(now, stepped_.steps, outputs);
+    lift(now, outputs, effects);
+    for (const auto& [peer, incarnation] : linked_)
+        refresh_partner(now, peer, effects);
+}
+
+void JobRun::on_state_offer(TimePoint now, PeerId from, const StateOffer& offer, Effects& effects) {
+    if (!catch_up_ || catch_up_->donor != from || catch_up_->fetch) return;
+    if (offer.hash.is_zero() || offer.bytes.value > blob_bytes_max_) {
+        catch_up_->donor.reset();
+        catch_up_->give_up_at = now + std::min(offer.busy_for, donor_patience);
+        return;  // asked again, perhaps of another, when that time has come
+    }
+    catch_up_->fetch.emplace(offer.hash, blob_bytes_max_);
+    desk_.send(from, catch_up_->fetch->ask(now, from, fetch_patience), effects);
+    catch_up_->give_up_at = now + fetch_patience;
+}
+
+void JobRun::on_state_checked(TimePoint now, const BlobChecked& checked, Effects& effects) {
+    if (!catch_up_ || !catch_up_->fetch) return;
+    const BlobHash hash = catch_up_->fetch->hash();
+    if (!checked.distance_ratio) {
+        desk_.offenders.emplace_back(*catch_up_->donor, checked.distance_ratio.error());
+        drop_blob(hash, effects);
+        return give_up_catching_up(now, effects);
+    }
+    catch_up_->is_adopting = true;
+    catch_up_->give_up_at = now + fetch_patience;
+    desk_.order(
+        {.job = job_, .purpose = Purpose::adopt_state, .edge = {}},
+        Adopt{.job = job_, .hash = hash},
+        effects);
+}
+
+void JobRun::on_adopt_answer(
+    TimePoint now, Purpose purpose, const WorkResult& result, Effects& effects) {
+    const bool is_final = purpose == Purpose::adopt_final;
+    const auto* adopted = std::get_if<Adopted>(&result);
+    if (adopted != nullptr) {
+        note(
+            {.kind = is_final ? LedgerLine::Kind::final_model : LedgerLine::Kind::adoption,
+             .job = job_,
+             .peer = desk_.self(),
+             .norm = adopted->displacement_norm,
+             .step = stepped_.steps},
+            effects);
+    }
+    if (is_final) {
+        is_checking_final_ = false;
+        if (adopted != nullptr && state_ == JobState::finishing) become_done(now, effects);
+        return;
+    }
+    if (!catch_up_) return;
+    if (catch_up_->fetch) drop_blob(catch_up_->fetch->hash(), effects);
+    if (adopted != nullptr) progress_.mark_current();
+    give_up_catching_up(now, effects);
+}
+
+// --- the donor -----------------------------------------------------------------------------------
+
+void JobRun::on_state_request(TimePoint now, PeerId from, Effects& effects) {
+    const bool can_give = state_ == JobState::running && mixer_ && !catch_up_ && is_trainer_ready_;
+    if (!can_give) {
+        const StateOffer busy{
+            .job = job_, .hash = {}, .bytes = {}, .busy_for = busy_for, .progress = {}};
+        return desk_.send(from, busy, effects);
+    }
+    joiners_.insert(from);
+    if (is_freezing_) return;
+    is_freezing_ = true;
+    (void)now;
+    desk_.order(
+        {.job = job_, .purpose = Purpose::freeze_for_joiner, .edge = {}},
+        Freeze{.job = job_, .with_optimizer = true},
+        effects);
+}
+
+void JobRun::on_frozen_for_joiner(TimePoint now, const Frozen& frozen, Effects& effects) {
+    if (frozen_ && *frozen_ != frozen.hash) drop_blob(*frozen_, effects);
+    frozen_ = frozen.hash;
+    desk_.blobs[frozen.hash] = frozen.bytes;
+    alarms_.set(Alarm::drop_frozen, now + frozen_for);
+    for (const PeerId joiner : joiners_) {
+        desk_.send(
+            joiner,
+            StateOffer{
+                .job = job_,
+                .hash = frozen.hash,
+                .bytes = ByteCount{frozen.bytes},
+                .busy_for = {},
+                .progress = progress_.mesh()},
+            effects);
+    }
+    joiners_.clear();
+}
+
+// --- pieces of blobs -----------------------------------------------------------------------------
+
+bool JobRun::on_blob_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects) {
+    if (spec_fetch_ && spec_fetch_->hash() == chunk.hash) {
+        on_spec_chunk(now, from, chunk, effects);
+        return true;
+    }
+    const bool is_final = final_fetch_ && final_fetch_->hash() == chunk.hash;
+    const bool is_state = catch_up_ && catch_up_->fetch && catch_up_->fetch->hash() == chunk.hash;
+    if (!is_final && !is_state) return false;
+
+    BlobFetch& fetch = is_final ? *final_fetch_ : *catch_up_->fetch;
+    switch (fetch.on_chunk(now, from, chunk)) {
+        case BlobFetch::Verdict::skip: return true;
+        case BlobFetch::Verdict::not_held:
+        case BlobFetch::Verdict::refuse:
+            fetch.on_source_lost();
+            if (is_state) give_up_catching_up(now, effects);
+            return true;
+        case BlobFetch::Verdict::keep: break;
+    }
+    desk_.order(
+        {},
+        StoreBlob{
+            .job = job_,
+            .hash = chunk.hash,
+            .offset = chunk.offset,
+            .total = chunk.total,
+            .bytes = chunk.bytes},
+        effects);
+    if (is_state) catch_up_->give_up_at = now + fetch_patience;
+    if (!fetch.is_complete()) return true;
+    if (is_final) is_checking_final_ = true;
+    desk_.order(
+        {.job = job_,
+         .purpose = is_final ? Purpose::check_final : Purpose::check_state,
+         .edge = {}},
+        CheckBlob{.job = job_, .hash = chunk.hash},
+        effects);
+    return true;
+}
+
+void JobRun::on_spec_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects) {
+    switch (spec_fetch_->on_chunk(now, from, chunk)) {
+        case BlobFetch::Verdict::skip: return;
+        case BlobFetch::Verdict::not_held:
+        case BlobFetch::Verdict::refuse: spec_fetch_->on_source_lost(); return;
+        case BlobFetch::Verdict::keep: break;
+    }
+    spec_arriving_.insert(spec_arriving_.end(), chunk.bytes->begin(), chunk.bytes->end());
+    if (!spec_fetch_->is_complete()) return;
+    spec_bytes_ = std::make_shared<const Bytes>(std::move(spec_arriving_));
+    spec_arriving_.clear();
+    desk_.order(
+        {.job = job_, .purpose = Purpose::read_spec, .edge = {}},
+        ReadSpec{.job = job_, .bytes = spec_bytes_},
+        effects);
+}
+
+}  // namespace p2p::core
