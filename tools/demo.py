@@ -255,7 +255,7 @@ class Demo:
         begun = time.monotonic()
         while True:
             documents = [node.document("job", "show", job) for node in nodes]
-            own = [next((m for m in d["members"] if m["self"]), None) if d else None
+            own = [next((m for m in d["job"]["members"] if m["self"]), None) if d else None
                    for d in documents]
             seconds = time.monotonic() - begun
             first = next((d for d in documents if d), None)

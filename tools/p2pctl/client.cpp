@@ -78,19 +78,10 @@ Result<int> connect_unix(const std::filesystem::path& socket, core::Duration tim
 
 /// What libcurl's callbacks share.
 struct Transfer {
-    int descriptor = -1;
     CURL* curl = nullptr;
     const std::function<bool(std::string_view)>* sink = nullptr;
     std::string body;
 };
-
-curl_socket_t give_socket(void* context, curlsocktype, curl_sockaddr*) {
-    return std::exchange(static_cast<Transfer*>(context)->descriptor, -1);
-}
-
-int say_connected(void*, curl_socket_t, curlsocktype) {
-    return CURL_SOCKOPT_ALREADY_CONNECTED;
-}
 
 std::size_t take_bytes(char* data, std::size_t size, std::size_t count, void* context) {
     auto& transfer = *static_cast<Transfer*>(context);
@@ -142,7 +133,8 @@ Result<std::string> Client::ask(const Request& request) {
         if (second) connected = *second;
     }
     if (!connected) return connected.error();
-    auto answer = perform(request, *connected);
+    ::close(*connected);  // it said who listens and whether we may; libcurl makes its own
+    auto answer = perform(request, socket);
     if (config_.is_verbose) {
         std::fprintf(
             stderr,
@@ -155,10 +147,11 @@ Result<std::string> Client::ask(const Request& request) {
     return answer;
 }
 
-Result<std::string> Client::perform(const Request& request, int descriptor) {
+Result<std::string> Client::perform(
+    const Request& request, const std::filesystem::path& socket) {
     CURL* curl = curl_;
     curl_easy_reset(curl);
-    Transfer transfer{descriptor, curl, &request.sink, {}};
+    Transfer transfer{curl, &request.sink, {}};
     const std::string url = "http://p2pd" + request.path;
     const auto millis = std::chrono::ceil<std::chrono::milliseconds>(config_.timeout).count();
     const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(
@@ -166,10 +159,7 @@ Result<std::string> Client::perform(const Request& request, int descriptor) {
 
     curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, config_.socket.c_str());
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &give_socket);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &transfer);
-    curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, &say_connected);
+    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket.c_str());
     curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -191,7 +181,6 @@ Result<std::string> Client::perform(const Request& request, int descriptor) {
     }
 
     const CURLcode code = curl_easy_perform(curl);
-    if (transfer.descriptor >= 0) ::close(transfer.descriptor);
     if (code != CURLE_OK) return transfer_error(code);
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

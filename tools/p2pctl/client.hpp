@@ -44,7 +44,8 @@ class Client {
     void set_timeout(core::Duration timeout) { config_.timeout = timeout; }
 
   private:
-    [[nodiscard]] core::Result<std::string> perform(const Request& request, int descriptor);
+    [[nodiscard]] core::Result<std::string> perform(
+        const Request& request, const std::filesystem::path& socket);
 
     ClientConfig config_;
     void* curl_;
