@@ -308,7 +308,7 @@ class Demo:
 
     def export(self, job):
         path = os.path.join(self.folder, "model.safetensors")
-        self.nodes[0].ctl("checkpoint", "export", job, "--output", path)
+        self.nodes[0].ctl("checkpoint", "export", job, "--to", path)
         return path
 
     def run_alone(self, seconds):
