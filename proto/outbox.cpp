@@ -17,6 +17,14 @@ using core::MutableByteView;
 using core::Status;
 namespace limits = core::limits;
 
+namespace {
+
+std::size_t piece_bytes(const BulkPiece& piece) {
+    return piece.header.size() + piece.length;
+}
+
+}  // namespace
+
 void Outbox::push_session_frame(FrameKind kind, ByteView body) {
     append_frame(kind, body, session_frames_);
     P2P_CHECK(session_frames_.size() <= record_plain_bytes_max);
@@ -45,17 +53,17 @@ Status Outbox::push_control(core::Bytes message) {
 
 Status Outbox::push_bulk(BulkPiece piece) {
     P2P_CHECK(piece.body != nullptr && piece.header.size() <= bulk_header_bytes_max);
-    P2P_CHECK(piece.length > 0 && piece.length <= limits::chunk_bytes_max);
+    P2P_CHECK(piece.length <= limits::chunk_bytes_max && piece_bytes(piece) > 0);
     P2P_CHECK(piece.offset <= piece.body->size());
     P2P_CHECK(piece.length <= piece.body->size() - piece.offset);
-    if (bulk_bytes_ + piece.length > limits::unacknowledged_bulk_bytes_max) {
+    if (bulk_bytes_ + piece_bytes(piece) > limits::unacknowledged_bulk_bytes_max) {
         return Error{
             ErrorCode::too_large,
             "a piece of bulk is not sent",
             std::to_string(bulk_bytes_) + " bytes wait already",
             "push when wants_bulk() says so"};
     }
-    bulk_bytes_ += piece.length;
+    bulk_bytes_ += piece_bytes(piece);
     bulk_.push_back(std::move(piece));
     return {};
 }
@@ -135,7 +143,7 @@ bool Outbox::seal_bulk(Sealer& sealer, MutableByteView out) {
     const ByteView pieces[] = {
         header, piece.header, ByteView(*piece.body).subspan(piece.offset, piece.length)};
     if (!seal_as_record(sealer, pieces, out)) return false;
-    bulk_bytes_ -= piece.length;
+    bulk_bytes_ -= piece_bytes(piece);
     ++counts_.bulk;
     bulk_.pop_front();
     return true;

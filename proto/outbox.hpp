@@ -24,7 +24,7 @@ struct BulkPiece {
     core::Bytes header;                       ///< <= bulk_header_bytes_max
     std::shared_ptr<const core::Bytes> body;  ///< kept alive until sealed
     std::size_t offset = 0;                   ///< of the slice in `body`
-    std::size_t length = 0;                   ///< 1 to limits::chunk_bytes_max
+    std::size_t length = 0;                   ///< to limits::chunk_bytes_max; 0: the header says all
 };
 
 class Outbox {
@@ -36,7 +36,7 @@ class Outbox {
     [[nodiscard]] core::Status push_control(core::Bytes message);
 
     /// `too_large` where more than limits::unacknowledged_bulk_bytes_max would wait.
-    /// @pre the slice lies in its body and the lengths are within their limits
+    /// @pre the slice lies in its body, the lengths are within their limits, and not both are 0
     [[nodiscard]] core::Status push_bulk(BulkPiece piece);
 
     /// Forgets what has not been sealed.

@@ -70,7 +70,14 @@ void Node::Hall::learn_addresses(TimePoint now) {
 // --- links ---------------------------------------------------------------------------------------
 
 void Node::Hall::on_connected(TimePoint now, const ConnectedPeer& peer, Effects& effects) {
-    if (!trust_.may_connect(peer.id) || is_stopping_) {
+    if (is_stopping_) {
+        const std::string reason = "stopping";
+        effects.emplace_back(Send{.to = peer.id, .message = Leave{.reason = reason}});
+        effects.emplace_back(
+            Disconnect{.peer = peer.id, .why = {ErrorCode::interrupted, reason, "", ""}});
+        return;
+    }
+    if (!trust_.may_connect(peer.id)) {
         const Error why{
             ErrorCode::not_permitted,
             "peer " + peer.id.short_text() + " (" + peer.name + ") is not on the allow-list",
@@ -91,8 +98,7 @@ void Node::Hall::on_connected(TimePoint now, const ConnectedPeer& peer, Effects&
     guest.incarnation = peer.incarnation;
     guest.address = peer.address;
     guest.is_failed = false;
-    guest.has_left = false;
-    guest.note.clear();
+    if (!guest.has_left) guest.note.clear();
     guest.since = now;
     effects.emplace_back(
         Say{PeerConnected{.peer = peer.id, .name = peer.name, .incarnation = peer.incarnation}});
