@@ -18,14 +18,6 @@ using core::Status;
 
 namespace {
 
-Error no_client() {
-    return {
-        ErrorCode::interrupted,
-        "no training process is attached to this job",
-        "it has ended or died",
-        "start it again; it takes up where the last checkpoint stands"};
-}
-
 std::vector<float> copy_of(FloatView values, ShardRange range) {
     const auto part = values.subspan(range.offset, range.floats);
     return {part.begin(), part.end()};
@@ -193,6 +185,14 @@ void ExternalTrainer::serve_held(Request& request) {
     }
     if (!before) return request.answer(no_client());
     request.answer(*std::move(before));
+}
+
+Error ExternalTrainer::no_client() {
+    return {
+        ErrorCode::interrupted,
+        "no training process is attached to this job",
+        "it has ended or died",
+        "start it again; it takes up where the last checkpoint stands"};
 }
 
 ShardRange ExternalTrainer::whole() const {

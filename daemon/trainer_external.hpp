@@ -12,6 +12,7 @@
 //
 // Called by the loop thread (Trainer's face) and by the socket's thread (the client's side).
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -102,6 +103,8 @@ class ExternalTrainer final : public Trainer {
     void serve_held(Request& request);
     void report();
     void announce(std::uint64_t set_samples);
+    void tell_lost();
+    [[nodiscard]] static core::Error no_client();
     [[nodiscard]] core::ShardRange whole() const;
 
     const ExternalSetup setup_;
@@ -120,6 +123,8 @@ class ExternalTrainer final : public Trainer {
     core::StepCount steps_;
     core::SampleCount samples_;
     StepLine last_step_;
+    std::optional<std::chrono::steady_clock::time_point>
+        first_step_;  ///< for jobs that end by time
     bool was_announced_ = false;
     bool has_ended_ = false;
     bool is_done_ = false;

@@ -73,6 +73,16 @@ void ExternalTrainer::announce(std::uint64_t set_samples) {
     post_([ready, on_ready = events_.on_ready] { on_ready(ready); });
 }
 
+/// The parameters are gone with their process; the next attach makes the trainer ready again.
+/// @pre mutex_ is held
+void ExternalTrainer::tell_lost() {
+    was_announced_ = false;
+    core::TrainerReady lost;
+    lost.job = setup_.job;
+    lost.status = no_client();
+    post_([lost, on_ready = events_.on_ready] { on_ready(lost); });
+}
+
 AttachAnswer ExternalTrainer::attach_answer() const {
     const std::lock_guard lock(mutex_);
     return {
@@ -85,6 +95,7 @@ AttachAnswer ExternalTrainer::attach_answer() const {
 
 Offer ExternalTrainer::on_step(const StepLine& line) {
     const std::lock_guard lock(mutex_);
+    if (!first_step_) first_step_ = std::chrono::steady_clock::now();
     ++steps_;
     samples_ += SampleCount{line.samples};
     last_step_ = line;
@@ -203,6 +214,7 @@ void ExternalTrainer::detach(bool is_clean) {
         if (is_clean && !held_ && offered_.empty()) held_ = copy_of(memory_->snapshot(), whole());
         memory_.reset();
         is_first_offer_ = false;
+        if (!held_ && !is_gone_) tell_lost();
         left = std::exchange(offered_, {});
         for (auto& request : std::exchange(waiting_, {}))
             left.push_back(std::move(request));
@@ -222,7 +234,13 @@ ClientState ExternalTrainer::client_state() const {
 }
 
 double ExternalTrainer::progress_ratio() const {
-    if (pace_.samples_total == SampleCount{}) return 0;
+    if (pace_.samples_total == SampleCount{}) {
+        const double total = core::to_seconds(pace_.time_total);
+        if (!first_step_ || total <= 0) return 0;
+        const std::chrono::duration<double> passed =
+            std::chrono::steady_clock::now() - *first_step_;
+        return std::min(1.0, passed.count() / total);
+    }
     const auto done = samples_ + pace_.samples_others;
     return std::min(
         1.0, static_cast<double>(done.value) / static_cast<double>(pace_.samples_total.value));

@@ -4,6 +4,7 @@
 
 #include "core/base/check.hpp"
 #include "daemon/checkpoint.hpp"
+#include "daemon/replica_blob.hpp"
 #include "daemon/trainer_layout.hpp"
 #include "daemon/trainer_native.hpp"
 #include "daemon/workshop_floor.hpp"
@@ -266,12 +267,22 @@ void Workshop::Floor::save(const core::Save& order) {
     checkpoint.job_state = order.state;
     checkpoint.final_hash = order.final_hash;
     checkpoint.is_final = order.is_final;
+    // A displacement that was under way may have moved the replica since; the file is what was
+    // agreed on, to the bit.
+    const auto agreed = order.is_final ? blobs_.trusted(order.final_hash) : nullptr;
     job->trainer->copy_state(
-        true, [this, tell, checkpoint, rules, run = *job->run](Result<ReplicaState> state) {
+        true, [this, tell, checkpoint, rules, agreed, run = *job->run](Result<ReplicaState> state) {
             if (!state) return tell(state.error());
             auto whole = std::make_shared<Checkpoint>(checkpoint);
             whole->replica = *std::move(state);
-            disk_.submit([tell, run, whole, rules] { tell(write_checkpoint(run, *whole, rules)); });
+            disk_.submit([tell, run, whole, rules, agreed] {
+                if (agreed) {
+                    auto thawed = thaw_replica(whole->layout, *agreed);
+                    if (!thawed) return tell(thawed.error());
+                    whole->replica.parameters = std::move(thawed->parameters);
+                }
+                tell(write_checkpoint(run, *whole, rules));
+            });
         });
     if (order.is_final) external_.set_done(order.job);
 }

@@ -141,8 +141,10 @@ TEST_F(TensorSocketTest, AClientThatDiesFailsItsRequestsAndNothingElse) {
         ticket = order(core::Freeze{spec_.id, false});
     }
     EXPECT_TRUE(std::holds_alternative<core::Error>(result_of(ticket)));
+    ASSERT_TRUE(loop_.run_until([&] { return ready_ && !ready_->status; }));
     Client next(place_);
     EXPECT_EQ(true, json_member<bool>(next.attach("outer"), "ok"));
+    EXPECT_TRUE(loop_.run_until([&] { return ready_->status.is_ok(); }));
 }
 
 TEST_F(TensorSocketTest, ARestartedNodeGivesTheClientItsCheckpoint) {

@@ -65,9 +65,10 @@ class Node {
         return std::get<T>(result);
     }
 
-    core::Status save(JobId job, bool is_final) {
+    core::Status save(JobId job, bool is_final, core::BlobHash final_hash = {}) {
         saved.reset();
         core::Save order;
+        order.final_hash = final_hash;
         order.job = job;
         order.is_final = is_final;
         shop.save(order);

@@ -134,8 +134,9 @@ TEST_F(WorkshopTest, TheFinalModelIsTheSameFileAfterAdoption) {
     ASSERT_TRUE(b.done<core::BlobChecked>(core::CheckBlob{spec_.id, frozen.hash})
                     .distance_ratio.has_value());
     b.done<core::Adopted>(core::Adopt{spec_.id, frozen.hash});
-    ASSERT_TRUE(a.save(spec_.id, true));
-    ASSERT_TRUE(b.save(spec_.id, true));
+    a.run_to(spec_, 60);  // as a displacement that was under way would move it
+    ASSERT_TRUE(a.save(spec_.id, true, frozen.hash));
+    ASSERT_TRUE(b.save(spec_.id, true, frozen.hash));
     const std::string by_a = get_text(a.state_dir / "jobs/tiny/tiny-final.safetensors");
     EXPECT_EQ(by_a, get_text(b.state_dir / "jobs/tiny/tiny-final.safetensors"));
     EXPECT_EQ(frozen.hash, hash_blob(core::as_bytes(by_a)));
