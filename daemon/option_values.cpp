@@ -179,7 +179,8 @@ bool is_host_port(std::string_view text) {
                          && parsed.ptr == port.data() + port.size() && number <= 65535;
     const bool is_bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
     const bool has_space = host.find_first_of(" \t/@") != std::string_view::npos;
-    return is_port && !has_space && (is_bracketed || host.find(':') == std::string_view::npos);
+    const bool is_plain = host.find_first_of(":[]") == std::string_view::npos;
+    return is_port && !has_space && (is_bracketed || is_plain);
 }
 
 }  // namespace p2p::daemon

@@ -1,6 +1,7 @@
 #pragma once
 
-// The name of a JSON value, for headers: cheap to include. Values are made through proto/json.hpp.
+// The name of a JSON value, for headers, since the whole of nlohmann/json costs a second a file.
+// Reading and writing values is left to proto/json.
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -5,7 +5,7 @@
 
 #include "core/base/limits.hpp"
 #include "core/job/spec.hpp"
-#include "proto/msgpack.hpp"
+#include "proto/hello.hpp"
 
 namespace p2p::proto {
 
@@ -15,13 +15,12 @@ namespace {
 
 constexpr std::string_view sound;
 
-/// UTF-8 without control characters (C0, DEL, C1): it will stand in logs and on terminals.
+/// Printable, and without the C1 controls either (U+0080 to U+009F): some terminals obey them.
 bool is_plain_text(std::string_view text) {
-    if (!is_utf8(text)) return false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        if (byte < 0x20 || byte == 0x7f) return false;
-        if (byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0) return false;
+    if (!is_printable(text)) return false;
+    for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+        const bool is_lead = static_cast<unsigned char>(text[i]) == 0xc2;
+        if (is_lead && static_cast<unsigned char>(text[i + 1]) < 0xa0) return false;
     }
     return true;
 }

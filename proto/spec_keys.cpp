@@ -10,6 +10,7 @@
 
 #include "core/base/check.hpp"
 #include "core/base/limits.hpp"
+#include "proto/spec_values.hpp"
 
 namespace p2p::proto {
 
@@ -157,13 +158,6 @@ bool set_tensors(JobSpec& spec, SpecValue& value) {
     return true;
 }
 
-/// The shortest decimal that reads back as the same double; the same everywhere.
-std::string shortest(double value) {
-    std::array<char, 32> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-    return {buffer.data(), end};
-}
-
 std::optional<double> alpha_of(std::string_view split) {
     constexpr std::string_view prefix = "dirichlet(";
     if (!split.starts_with(prefix) || !split.ends_with(')')) return std::nullopt;
@@ -186,7 +180,7 @@ bool set_split(JobSpec& spec, SpecValue& value) {
     if (!alpha) return false;
     spec.data.split = core::SplitKind::dirichlet;
     spec.data.dirichlet_alpha = *alpha;
-    text = "dirichlet(" + shortest(*alpha) + ")";
+    text = "dirichlet(" + shortest_text(*alpha) + ")";
     return true;
 }
 

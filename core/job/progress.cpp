@@ -25,6 +25,7 @@ void Progress::on_report(TimePoint now, PeerId peer, SampleCount samples) {
     if (is_new) {
         counter.samples = samples;
         counter.at = now;
+        first_others_ += samples;
         return;
     }
     const double seconds = to_seconds(now - counter.at);
@@ -66,17 +67,31 @@ double Progress::ratio() const {
     return std::min(1.0, static_cast<double>(mesh().value) / static_cast<double>(total_.value));
 }
 
-void Progress::mark_current() {
+void Progress::on_resumed(SampleCount own, SampleCount mesh) {
+    set_own(own);
+    first_own_ = own;
+    resumed_mesh_ = std::max(own, mesh);
+}
+
+void Progress::mark_current(TimePoint now) {
+    current_at_ = now;
     current_own_ = own();
     current_others_ = others();
 }
 
-double Progress::staleness() const {
-    const SampleCount own_since = own() - std::min(own(), current_own_);
-    const SampleCount others_since = others() - std::min(others(), current_others_);
+double Progress::staleness(TimePoint now, Duration quiet) const {
     const SampleCount whole = total_.value > 0 ? total_ : mesh();
-    if (whole.value == 0 || others_since <= own_since) return 0;
-    return static_cast<double>(others_since.value) / static_cast<double>(whole.value);
+    if (whole.value == 0) return 0;
+    SampleCount missed;
+    if (!current_at_) {
+        const SampleCount known = first_own_ + first_others_;
+        missed = known - std::min(known, resumed_mesh_);
+    } else {
+        const SampleCount own_since = own() - std::min(own(), current_own_);
+        const SampleCount others_since = others() - std::min(others(), current_others_);
+        if (now - *current_at_ > quiet && others_since > own_since) missed = others_since;
+    }
+    return static_cast<double>(missed.value) / static_cast<double>(whole.value);
 }
 
 }  // namespace p2p::core

@@ -46,12 +46,17 @@ class Progress {
 
     [[nodiscard]] std::uint64_t claims_capped() const { return claims_capped_; }
 
-    /// A swap was closed, or state adopted: this node is up to date.
-    void mark_current();
+    /// Where a checkpoint left this node: its own samples, and the mesh's as known then.
+    void on_resumed(SampleCount own, SampleCount mesh);
 
-    /// The share of the job's work that others did since mark_current(), where it is more than what
-    /// this node itself did since; else 0.
-    [[nodiscard]] double staleness() const;
+    /// A swap was closed, or state adopted: this node is up to date.
+    void mark_current(TimePoint now);
+
+    /// The share of the job's work that the mesh did without this node: since its last swap, where
+    /// that is longer ago than `quiet` and others did more than it did; before its first swap,
+    /// since its checkpoint (or the start), as the members' first reports tell. 0: a node that
+    /// swaps.
+    [[nodiscard]] double staleness(TimePoint now, Duration quiet) const;
 
   private:
     struct Counter {
@@ -65,8 +70,12 @@ class Progress {
     SampleCount trainer_;
     SampleCount lost_;  // done by this node, forgotten by a restart
     std::map<PeerId, Counter> others_;
+    std::optional<TimePoint> current_at_;  // of the last swap of this process
     SampleCount current_own_;
     SampleCount current_others_;
+    SampleCount resumed_mesh_;  // what the replica holds of the mesh's work at the start
+    SampleCount first_own_;
+    SampleCount first_others_;  // sum of the members' first reports to this process
     std::uint64_t claims_capped_ = 0;
 };
 

@@ -79,7 +79,7 @@ void Mixer::on_partner_up(TimePoint now, PeerId peer, Incarnation incarnation, M
     partner.incarnation = incarnation;
     partner.is_up = true;
     for (Slot& slot : partner.slots)
-        slot.edge.on_linked(out);
+        slot.edge.on_linked(now, out);
     absorb(now, first, out);
     plan(now, out);
 }

@@ -120,9 +120,9 @@ class Edge {
     void reset(TimePoint now, MixingOutputs& out);
 
     // What has happened.
-    void on_linked(MixingOutputs& out);
+    void on_linked(TimePoint now, MixingOutputs& out);
 
-    void on_unlinked() { is_linked_ = false; }
+    void on_unlinked();
 
     void on_open(TimePoint now, const SwapOpen& open, MixingOutputs& out);
     void on_chunk(const SwapChunk& chunk, MixingOutputs& out);
@@ -156,6 +156,7 @@ class Edge {
     void realign(TimePoint now, SwapNumber next, MixingOutputs& out);
     void on_peer_ahead(TimePoint now, const SwapState& state, MixingOutputs& out);
     void resend(const SwapState& state, MixingOutputs& out);
+    void say_again(MixingOutputs& out) const;
     void forget_swap();
     [[nodiscard]] bool take_result(TimePoint now, MixingOutputs& out);
     void offend(std::string what, MixingOutputs& out) const;
@@ -183,6 +184,8 @@ class Edge {
     SwapNumber reference_;                // n up to which the own references stand
     SwapReason last_ = SwapReason::none;  // how n - 1 ended here
     bool is_linked_ = false;
+    bool has_answered_ = false;  // a SwapState of the peer, on this session
+    std::optional<SwapState> state_unheard_;
     bool busy_ = false;             // a piece of work is under way
     bool is_result_stale_ = false;  // ... and its result belongs to an earlier incarnation
 

@@ -5,16 +5,34 @@
 // carries on where the old one broke, a new incarnation starts from nothing.
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.hpp"
 #include "core/mixing/swap.hpp"
 
 namespace p2p::core {
 
-void Edge::on_linked(MixingOutputs& out) {
+void Edge::on_linked(TimePoint now, MixingOutputs& out) {
     is_linked_ = true;
+    has_answered_ = false;
     const bool is_new = n_ == SwapNumber{1} && phase_ == SwapPhase::idle;
-    if (!is_new) say(state(), out);
+    if (!is_new) {
+        say(state(), out);
+        say_again(out);  // chunks may follow before the peer has said where it stands
+    }
+    if (const auto state = std::exchange(state_unheard_, std::nullopt)) on_state(now, *state, out);
+}
+
+void Edge::on_unlinked() {
+    is_linked_ = false;
+    state_unheard_.reset();
+}
+
+/// All that the peer may not know of n; each word may come twice.
+void Edge::say_again(MixingOutputs& out) const {
+    if (own_open_) say(*own_open_, out);
+    if (own_ready_) say(*own_ready_, out);
+    if (own_close_) say(SwapClose{.key = swap_key(), .why = *own_close_}, out);
 }
 
 SwapState Edge::state() const {
@@ -33,6 +51,14 @@ SwapState Edge::state() const {
 }
 
 void Edge::on_state(TimePoint now, const SwapState& state, MixingOutputs& out) {
+    if (!is_linked_) {
+        state_unheard_ = state;  // the peer takes this end for a partner before this end does
+        return;
+    }
+    if (!has_answered_) {
+        has_answered_ = true;  // the own state may have come before the peer listened
+        say(this->state(), out);
+    }
     if (state.key.n == n_) return resend(state, out);
     if (state.key.n == n_ + SwapNumber{1}) return on_peer_ahead(now, state, out);
     if (state.key.n + SwapNumber{1} == n_)
@@ -41,9 +67,7 @@ void Edge::on_state(TimePoint now, const SwapState& state, MixingOutputs& out) {
 }
 
 void Edge::resend(const SwapState& state, MixingOutputs& out) {
-    if (own_open_) say(*own_open_, out);
-    if (own_ready_) say(*own_ready_, out);
-    if (own_close_) say(SwapClose{.key = swap_key(), .why = *own_close_}, out);
+    say_again(out);
     if (!is_encoded_) {
         if (wants_encode()) out.emplace_back(WantsRoom{.peer = spec_.key.peer});
         return;
@@ -113,6 +137,7 @@ void Edge::reset(TimePoint now, MixingOutputs& out) {
     n_ = SwapNumber{1};
     reference_ = SwapNumber{0};
     last_ = SwapReason::none;
+    state_unheard_.reset();
     step_size_ = StepSize();
 }
 

@@ -79,7 +79,7 @@ struct Decoded {
     double distance = 0;  ///< L2 of own - remote, of this shard
     double own_norm = 0;
     double remote_norm = 0;
-    Hash128 hash;  ///< over both sides' bytes since the keyframe
+    Hash128 hash{};  ///< over both sides' bytes since the keyframe
 };
 
 /// Add weight * (r_high - r_low), with this end's sign, to the live parameters between two steps,

@@ -70,7 +70,14 @@ void Node::Hall::learn_addresses(TimePoint now) {
 // --- links ---------------------------------------------------------------------------------------
 
 void Node::Hall::on_connected(TimePoint now, const ConnectedPeer& peer, Effects& effects) {
-    if (!trust_.may_connect(peer.id) || is_stopping_) {
+    if (is_stopping_) {
+        const std::string reason = "stopping";
+        effects.emplace_back(Send{.to = peer.id, .message = Leave{.reason = reason}});
+        effects.emplace_back(
+            Disconnect{.peer = peer.id, .why = {ErrorCode::interrupted, reason, "", ""}});
+        return;
+    }
+    if (!trust_.may_connect(peer.id)) {
         const Error why{
             ErrorCode::not_permitted,
             "peer " + peer.id.short_text() + " (" + peer.name + ") is not on the allow-list",
@@ -91,14 +98,25 @@ void Node::Hall::on_connected(TimePoint now, const ConnectedPeer& peer, Effects&
     guest.incarnation = peer.incarnation;
     guest.address = peer.address;
     guest.is_failed = false;
-    guest.has_left = false;
-    guest.note.clear();
+    if (!guest.has_left) guest.note.clear();
     guest.since = now;
     effects.emplace_back(
         Say{PeerConnected{.peer = peer.id, .name = peer.name, .incarnation = peer.incarnation}});
     send_records(peer.id, effects);
     for (auto& [id, job] : jobs_)
         job->on_linked(now, peer.id, peer.incarnation, effects);
+}
+
+void Node::Hall::send_records(PeerId peer, Effects& effects) const {
+    constexpr std::size_t records_a_batch =
+        limits::records_bytes_max / (limits::record_bytes_max + 128);
+    PeerRecords batch;
+    for (const Signed<PeerRecord>& record : directory_.all()) {
+        batch.records.push_back(record);
+        if (batch.records.size() < records_a_batch) continue;
+        desk_.send(peer, std::exchange(batch, {}), effects);
+    }
+    if (!batch.records.empty()) desk_.send(peer, std::move(batch), effects);
 }
 
 void Node::Hall::on_disconnected(TimePoint now, PeerId peer, const Error& why, Effects& effects) {

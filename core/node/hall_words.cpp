@@ -25,6 +25,7 @@ Error not_permitted(const char* what, const char* role) {
 void Node::Hall::on_message(TimePoint now, PeerId from, const Message& message, Effects& effects) {
     if (!desk_.is_connected(from)) return;
     liveness_.on_heard(now, from);
+    guests_[from].has_left = std::holds_alternative<Leave>(message);
     std::visit([&](const auto& each) { on(now, from, each, effects); }, message);
 }
 

@@ -187,7 +187,7 @@ void JobRun::on_trainer(TimePoint now, const TrainerReady& ready, Effects& effec
     }
     is_trainer_ready_ = true;
     progress_.set_total(samples_total(*spec_, ready.set_samples));
-    progress_.set_own(ready.samples);
+    progress_.on_resumed(ready.samples, ready.samples_mesh);
     stepped_.steps = ready.steps;
     stepped_.samples = ready.samples;
     steps_saved_ = ready.steps;
@@ -352,7 +352,7 @@ void JobRun::lift(TimePoint now, MixingOutputs& outputs, Effects& effects) {
                 },
                 [&](WantsRoom& wants) { desk_.wants_room.insert(wants.peer); },
                 [&](SwapEnded& ended) {
-                    if (ended.why == SwapReason::none) progress_.mark_current();
+                    if (ended.why == SwapReason::none) progress_.mark_current(now);
                     effects.emplace_back(Say{ended});
                 },
                 [&](LedgerLine& line) {

@@ -65,7 +65,7 @@ void JobRun::begin_finishing(TimePoint now, EndReason reason, Effects& effects) 
     ending_->latch(now, reason);
     if (state_ != JobState::running) return;  // looked at again when the job begins here
     effects.emplace_back(EndTraining{.job = job_});
-    catch_up_.reset();
+    if (catch_up_) give_up_catching_up(now, effects);
     alarms_.clear(Alarm::evaluate);
     alarms_.clear(Alarm::save);
     set_state(now, JobState::finishing, "replicas are brought together", effects);

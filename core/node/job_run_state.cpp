@@ -30,7 +30,8 @@ void JobRun::drop_blob(const BlobHash& hash, Effects& effects) {
 
 void JobRun::catch_up_when_stale(TimePoint now, Effects& effects) {
     if (catch_up_ || !mixer_ || state_ != JobState::running) return;
-    if (progress_.staleness() <= spec_->mixing.staleness_max) return;
+    const Duration quiet = 3 * config_.report_interval;
+    if (progress_.staleness(now, quiet) <= spec_->mixing.staleness_max) return;
     ask_donor(now, effects);
 }
 
@@ -108,7 +109,7 @@ void JobRun::on_adopt_answer(
     }
     if (!catch_up_) return;
     if (catch_up_->fetch) drop_blob(catch_up_->fetch->hash(), effects);
-    if (adopted != nullptr) progress_.mark_current();
+    if (adopted != nullptr) progress_.mark_current(now);
     give_up_catching_up(now, effects);
 }
 

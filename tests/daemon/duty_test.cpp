@@ -29,7 +29,7 @@ TEST(Duty, AWholeShareNeverRests) {
     Duty duty(1.0);
     const SteadyTime end = train(duty, {}, seconds{1}, microseconds{300}, {});
     EXPECT_EQ(SteadySpan::zero(), duty.rest(end));
-    EXPECT_DOUBLE_EQ(1.0, duty.utilization(end));
+    EXPECT_NEAR(1.0, duty.utilization(end), 1e-9);
 }
 
 TEST(Duty, AShareIsUsedAndNotExceeded) {

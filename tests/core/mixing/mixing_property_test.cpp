@@ -1,0 +1,233 @@
+// What must hold of mixing whatever happens: no codec, delay, broken link, restart or refusal moves
+// the mean; both ends move by the same bits; the budget keeps overlapping swaps stable.
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/mix_world.hpp"
+
+namespace p2p::test {
+namespace {
+
+using namespace core;  // NOLINT(google-build-using-namespace): a test speaks of nothing else
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+Recipe recipe_of(const std::string& name, std::map<std::string, std::string> axes = {}) {
+    return resolve_recipe(name, axes, 4).value();
+}
+
+void expect_same_sum(const std::vector<double>& before, const std::vector<double>& after) {
+    ASSERT_EQ(before.size(), after.size());
+    double largest = 0;
+    for (std::size_t k = 0; k < before.size(); ++k) {
+        largest = std::max(largest, std::abs(before[k] - after[k]));
+    }
+    EXPECT_LT(largest, 2e-3);  // float32 additions of some thousand displacements, values near 3
+}
+
+class EveryCodec : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryCodec, LeavesTheMeanWhereItIsUnderBrokenLinksAndAnyDelay) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        MixWorld world(
+            {.seed = seed,
+             .recipe = recipe_of("ad-psgd", {{"codec", GetParam()}}),
+             .step_noise = 0.01});
+        const auto before = world.sum();
+        Rng rng(seed);
+        for (int i = 0; i < 40; ++i) {
+            world.run_for(milliseconds{static_cast<int>(rng.below(300))});
+            const std::size_t a = rng.below(4);
+            const std::size_t b = (a + 1 + rng.below(3)) % 4;
+            world.break_link(std::min(a, b), std::max(a, b));
+            world.run_for(milliseconds{static_cast<int>(rng.below(100))});
+            world.mend_link(std::min(a, b), std::max(a, b));
+            expect_same_sum(before, world.sum());
+        }
+        world.run_for(seconds{20});
+        EXPECT_EQ(0U, world.unequal_rebuilds);
+        EXPECT_TRUE(world.offences.empty()) << world.offences.front();
+        EXPECT_TRUE(world.ledger.empty());
+        EXPECT_GT(world.ended.size(), 500U);
+    }
+}
+
+TEST_P(EveryCodec, OwesNothingOnceEverythingHasSettled) {
+    MixWorld world({.seed = 3, .recipe = recipe_of("ad-psgd", {{"codec", GetParam()}})});
+    world.run_for(seconds{2});
+    world.break_link(0, 1);
+    world.break_link(2, 3);
+    world.run_for(milliseconds{30});
+    world.mend_link(0, 1);
+    world.mend_link(2, 3);
+    world.begin_finishing();
+    world.run_for(seconds{20});
+    EXPECT_EQ(0U, world.displacements_owed());
+}
+
+TEST_P(EveryCodec, BringsAllReplicasTogetherAtTheEnd) {
+    MixWorld world(
+        {.seed = 5, .recipe = recipe_of("ad-psgd", {{"codec", GetParam()}}), .step_noise = 0.02});
+    world.run_for(seconds{3});
+    const auto before = world.sum();
+    world.begin_finishing();
+    world.run_for(seconds{20});
+    EXPECT_TRUE(world.is_settled());
+    const double norm = std::sqrt(700.0) * 3;
+    EXPECT_LT(world.largest_distance(), 4e-4 * norm);
+    expect_same_sum(before, world.sum());
+}
+
+TEST_P(EveryCodec, GoesOnAfterANodeWasRestartedInTheMiddleOfSwaps) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        MixWorld world({.seed = seed, .recipe = recipe_of("ad-psgd", {{"codec", GetParam()}})});
+        for (int i = 0; i < 10; ++i) {
+            world.run_for(milliseconds{150});
+            world.restart(static_cast<std::size_t>(i % 4));
+        }
+        const std::size_t ended = world.ended.size();
+        world.run_for(seconds{10});
+        EXPECT_GT(world.ended.size(), ended + 100);
+        EXPECT_TRUE(world.offences.empty()) << world.offences.front();
+        EXPECT_EQ(0U, world.unequal_rebuilds);
+        EXPECT_LT(world.largest_distance(), 1.0);
+        // What a dead process owed is told: the survivor could not know whether it had applied.
+        EXPECT_LE(world.displacements_owed(), world.ledger.size() + 40);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Codecs, EveryCodec, testing::Values("fp32", "bf16", "q8", "delta(q8)"), [](const auto& codec) {
+        std::string name = codec.param;
+        std::erase_if(name, [](char letter) { return letter == '(' || letter == ')'; });
+        return name;
+    });
+
+TEST(Refusal, OfOneEndChangesNothingOnEither) {
+    MixWorld world({.nodes = 2, .recipe = recipe_of("ad-psgd")});
+    world.replica(0)[10] = std::numeric_limits<float>::quiet_NaN();
+    const auto untouched_0 = world.replica(0);
+    const auto untouched_1 = world.replica(1);
+    world.run_for(seconds{3});
+    for (std::size_t k = 0; k < 234; ++k) {  // the first shard: 700 floats are cut in three
+        if (k == 10) continue;
+        EXPECT_EQ(untouched_0[k], world.replica(0)[k]);
+        EXPECT_EQ(untouched_1[k], world.replica(1)[k]);
+    }
+    EXPECT_NE(untouched_1[600], world.replica(1)[600]);  // other shards went on
+    EXPECT_TRUE(world.ledger.empty());
+}
+
+TEST(Refusal, OfAValueFarTooLargeIsByTheNormGuard) {
+    MixWorld world({.nodes = 2, .recipe = recipe_of("ad-psgd", {{"codec", "delta(q8)"}})});
+    for (float& value : world.replica(1))
+        value *= 1000;
+    world.run_for(seconds{1});
+    ASSERT_FALSE(world.ended.empty());
+    for (const SwapEnded& ended : world.ended)
+        EXPECT_EQ(SwapReason::norm, ended.why);
+}
+
+TEST(Hostile, ChunkOfTheWrongSizeIsAnOffenceAndIsNotStored) {
+    MixWorld world({.nodes = 2, .recipe = recipe_of("ad-psgd")});
+    world.tamper = [](SwapWord& word) {
+        if (auto* chunk = std::get_if<SwapChunk>(&word)) chunk->total += 4;
+    };
+    const auto before = world.sum();
+    world.run_for(milliseconds{500});
+    ASSERT_FALSE(world.offences.empty());
+    expect_same_sum(before, world.sum());
+}
+
+TEST(Hostile, BytesThatDifferFromWhatTheOtherHoldsAreFoundByTheHash) {
+    MixWorld world({.nodes = 2, .recipe = recipe_of("ad-psgd")});
+    world.tamper = [](SwapWord& word) {
+        if (auto* chunk = std::get_if<SwapChunk>(&word)) {
+            auto bytes = std::make_shared<Bytes>(*chunk->bytes);
+            bytes->back() ^= 1U;  // the last bits of a float: finite, near, and not what was sent
+            chunk->bytes = bytes;
+        }
+    };
+    const auto before = world.replica(1);
+    world.run_for(milliseconds{500});
+    EXPECT_EQ(before, world.replica(1));
+    ASSERT_FALSE(world.ended.empty());
+    for (const SwapEnded& ended : world.ended)
+        EXPECT_NE(SwapReason::none, ended.why);
+}
+
+bool is_stable(std::size_t nodes, std::uint64_t seed, std::optional<ShareRule> rule) {
+    // Delays far longer than a step, so that the snapshots of overlapping swaps are stale.
+    MixWorld world(
+        {.seed = seed,
+         .nodes = nodes,
+         .floats = 16,
+         .shard_floats = 16,
+         .recipe = recipe_of("ad-psgd", {{"partners", "neighbours"}, {"guard", "finite"}}),
+         .delay_min = milliseconds{20},
+         .delay_max = milliseconds{60},
+         .step = milliseconds{5},
+         .share_rule = rule,
+         .has_edge = [seed](std::size_t a, std::size_t b) {
+             if (b == a + 1) return true;  // a path, so that it is one graph, and random edges
+             return Rng(mix_key(mix_key(seed, a), b)).uniform() < 0.3;
+         }});
+    const double first = world.largest_distance();
+    world.run_for(seconds{12});
+    return std::isfinite(world.largest_distance()) && world.largest_distance() < first / 3;
+}
+
+TEST(Budget, KeepsRandomGraphsOfAnySizeStable) {
+    for (const std::size_t nodes : {2U, 3U, 5U, 8U, 16U, 32U, 64U}) {
+        EXPECT_TRUE(is_stable(nodes, nodes, std::nullopt)) << nodes << " nodes";
+    }
+}
+
+TEST(Budget, IsNeededBecauseHalfWeightsOnAllLinksDiverge) {
+    EXPECT_FALSE(is_stable(16, 16, ShareRule::unbounded));
+}
+
+TEST(Rounds, OfDpsgdAreTakenByAllInStepAndNobodyIsMoreThanOneAhead) {
+    MixWorld world({.recipe = recipe_of("d-psgd")});
+    world.run_for(seconds{5});
+    for (std::size_t i = 1; i < 4; ++i) {
+        const auto apart = static_cast<std::int64_t>(world.steps(0) - world.steps(i));
+        EXPECT_LE(std::abs(apart), 2);
+    }
+    EXPECT_GT(world.steps(0), 20U);
+    EXPECT_LT(world.largest_distance(), 0.1);
+}
+
+TEST(Rounds, GoOnWithoutAStoppedNodeAfterTheDeadline) {
+    MixWorld world(
+        {.recipe = recipe_of("d-psgd", {{"wait", "round"}}), .deadline = milliseconds{200}});
+    world.run_for(seconds{1});
+    world.stop_stepping(3);
+    const auto before = world.steps(0);
+    world.run_for(seconds{10});
+    EXPECT_GT(world.steps(0), before + 30);
+    EXPECT_EQ(0U, world.unequal_rebuilds);
+}
+
+TEST(Burial, EndsASwapWhosePeerNeverComesBackAndTellsTheLedgerWhereThatIsInDoubt) {
+    MixWorld world({.nodes = 2, .recipe = recipe_of("ad-psgd"), .bury_after = seconds{60}});
+    world.run_for(milliseconds{700});
+    world.break_link(0, 1);
+    world.run_for(minutes{3});
+    EXPECT_TRUE(world.mixer(0).links().front().open == 0);
+    EXPECT_TRUE(world.mixer(1).links().front().open == 0);
+    EXPECT_LE(world.displacements_owed(), world.ledger.size());
+    world.mend_link(0, 1);
+    const auto ended = world.ended.size();
+    world.run_for(seconds{3});
+    EXPECT_GT(world.ended.size(), ended + 20);  // and the edge goes on
+    EXPECT_TRUE(world.offences.empty()) << world.offences.front();
+}
+
+}  // namespace
+}  // namespace p2p::test

@@ -1,0 +1,81 @@
+#include "core/mixing/recipe.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/mixing/layout.hpp"
+#include "core/mixing/weights.hpp"
+
+namespace p2p::core {
+namespace {
+
+TEST(Recipe, TakesEachAxisOverItsRow) {
+    const auto recipe = resolve_recipe("ad-psgd", {{"when", "every"}, {"codec", "delta(q8)"}}, 16);
+    ASSERT_TRUE(recipe);
+    EXPECT_EQ(When::every, recipe->when);
+    EXPECT_EQ(16U, recipe->every_steps);
+    EXPECT_EQ(CodecId::delta_q8, recipe->codec);
+    EXPECT_EQ(Partners::random, recipe->partners);
+}
+
+TEST(Recipe, NamesTheKnownOnesWhereTheNameIsWrong) {
+    const auto recipe = resolve_recipe("adpsgd", {}, 1);
+    ASSERT_FALSE(recipe);
+    EXPECT_NE(std::string::npos, recipe.error().next.find("ad-psgd"));
+}
+
+TEST(Recipe, RefusesWhatMakesNoSenseWithTheReason) {
+    EXPECT_FALSE(resolve_recipe("ad-psgd", {{"wait", "round"}}, 1));
+    EXPECT_FALSE(resolve_recipe("d-psgd", {{"partners", "random"}}, 1));
+    EXPECT_FALSE(resolve_recipe("d-psgd", {{"when", "continuous"}}, 1));
+    EXPECT_FALSE(resolve_recipe("d-psgd", {{"when", "every(0)"}}, 1));
+    EXPECT_FALSE(resolve_recipe("d-psgd", {{"when", "every(2"}}, 1));
+    EXPECT_FALSE(resolve_recipe("d-psgd", {{"codec", "q9"}}, 1));
+    EXPECT_FALSE(resolve_recipe("d-psgd", {{"guard", "norm(0.5)"}}, 1));
+    EXPECT_FALSE(resolve_recipe("d-psgd", {{"speed", "fast"}}, 1));
+}
+
+TEST(Recipe, ReadsGuardsJoinedByPlus) {
+    const auto recipe = resolve_recipe("d-psgd", {{"guard", "finite+norm(3)"}}, 1);
+    ASSERT_TRUE(recipe);
+    EXPECT_TRUE(recipe->guard.finite);
+    EXPECT_DOUBLE_EQ(3, recipe->guard.norm_ratio);
+}
+
+TEST(OfferedShare, OfOnePartnerIsHalfThenWhatIsLeftThenNothing) {
+    EXPECT_FLOAT_EQ(0.5F, offered_share(ShareRule::one_partner, 5, 0).value());
+    EXPECT_FLOAT_EQ(0.25F, offered_share(ShareRule::one_partner, 5, 0.5F).value());
+    EXPECT_FALSE(offered_share(ShareRule::one_partner, 5, 0.7F));
+}
+
+TEST(OfferedShare, OfAllLinksAddsUpToTheBudget) {
+    for (std::size_t links = 1; links < 64; ++links) {
+        float taken = 0;
+        for (std::size_t i = 0; i < links; ++i) {
+            const auto share = offered_share(ShareRule::all_links, links, taken);
+            ASSERT_TRUE(share) << links << " links, the " << i << "th";
+            taken += *share;
+        }
+        EXPECT_LE(taken, budget_total * 1.0001F);
+    }
+}
+
+TEST(OfferedShare, OfMetropolisLeavesOneShareForTheNodeItself) {
+    EXPECT_FLOAT_EQ(0.25F, offered_share(ShareRule::metropolis, 3, 0).value());
+    EXPECT_FLOAT_EQ(0.25F, offered_share(ShareRule::metropolis, 3, 0.5F).value());
+    EXPECT_FALSE(offered_share(ShareRule::metropolis, 3, 0.75F));
+}
+
+TEST(Layout, CutsIntoNearlyEqualShardsThatCoverEverything) {
+    const Layout layout({{.name = "a", .shape = {10, 10}, .offset = 0}}, 30);
+    ASSERT_EQ(4U, layout.shard_count());
+    std::uint64_t next = 0;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(next, layout.shard(ShardIndex{i}).offset);
+        EXPECT_EQ(25U, layout.shard(ShardIndex{i}).floats);
+        next += layout.shard(ShardIndex{i}).floats;
+    }
+    EXPECT_EQ(100U, next);
+}
+
+}  // namespace
+}  // namespace p2p::core
