@@ -6,6 +6,9 @@
 #include <sstream>
 #include <string_view>
 
+// GCC 12 sees a null pointer where it inlines CLI11's vectors of strings into this file.
+#pragma GCC diagnostic ignored "-Wnull-dereference"
+
 #include <CLI/CLI.hpp>
 
 #include "core/base/duration_text.hpp"

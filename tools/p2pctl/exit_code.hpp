@@ -1,6 +1,7 @@
 #pragma once
 
-// What p2pctl's exit codes mean; a contract that scripts rely on, and p2pctl(1) lists.
+// What p2pctl's exit codes mean; a contract that scripts rely on, and p2pctl(1) lists. Not running,
+// not permitted and not healthy are three different things.
 
 #include <string>
 #include <utility>

@@ -80,7 +80,7 @@ std::string human_count(std::uint64_t count) {
     std::string text = std::to_string(count);
     for (std::size_t i = text.size(); i > 3;) {
         i -= 3;
-        text.insert(i, ",");
+        text.insert(i, 1, ',');
     }
     return text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the command line asks for, as one value; arguments.cpp reads it, the commands obey it.
+// What the command line asks for, as one value; arguments.cpp reads it, the commands obey it. It
+// says nothing of what a command does, nor whether the thing that it names exists.
 
 #include <cstdint>
 #include <optional>
