@@ -16,6 +16,8 @@ struct Overload : Acts... {
 template <class... Acts>
 Overload(Acts...) -> Overload<Acts...>;
 
+constexpr Duration retry_after = std::chrono::seconds{2};
+
 /// Orders that are answered, and so name the edge that waits for them.
 template <typename Order>
 constexpr bool is_answered =
