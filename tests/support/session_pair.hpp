@@ -87,8 +87,9 @@ struct End {
 struct PairOptions {
     proto::SessionConfig dialler = session_config("dialler");
     proto::SessionConfig acceptor = session_config("acceptor");
-    bool knows_id = true;             ///< IK; else XX
-    std::uint8_t acceptor_seed = 20;  ///< of the identity that accepts (20 is the one dialled)
+    bool knows_id = true;              ///< IK; else XX
+    std::uint8_t acceptor_seed = 20;   ///< of the identity that accepts (20 is the one dialled)
+    std::uint8_t ephemeral_seed = 30;  ///< of the dialler; the acceptor has that plus 10
 };
 
 struct SessionPair {
@@ -109,7 +110,7 @@ struct SessionPair {
     explicit SessionPair(const PairOptions& options = {})
         : acceptor_identity(proto::Identity::from_seed(seed(options.acceptor_seed))),
           dialler{dial(options)},
-          acceptor{proto::Session::accept(options.acceptor, acceptor_identity, seed(40))} {}
+          acceptor{accept(options)} {}
 
     /// Passes bytes until nobody has any more to say.
     void run() {
@@ -137,12 +138,21 @@ struct SessionPair {
     }
 
   private:
+    [[nodiscard]] proto::Session accept(const PairOptions& options) const {
+        const auto ephemeral = static_cast<std::uint8_t>(options.ephemeral_seed + 10);
+        return proto::Session::accept(options.acceptor, acceptor_identity, seed(ephemeral));
+    }
+
     [[nodiscard]] proto::Session dial(const PairOptions& options) const {
         if (!options.knows_id) {
-            return proto::Session::dial_unknown(options.dialler, dialler_identity, seed(30));
+            return proto::Session::dial_unknown(
+                options.dialler, dialler_identity, seed(options.ephemeral_seed));
         }
         return proto::Session::dial(
-                   options.dialler, dialler_identity, dialled_identity.id(), seed(30))
+                   options.dialler,
+                   dialler_identity,
+                   dialled_identity.id(),
+                   seed(options.ephemeral_seed))
             .value();
     }
 };
