@@ -26,7 +26,8 @@ TEST(NoticeLog, NamesThePeerInFull) {
 }
 
 TEST(NoticeLog, WarnsOnlyOfJobsThatSomebodyMustActOn) {
-    core::JobChanged notice{.job = {}, .name = "mnist", .state = core::JobState::waiting};
+    core::JobChanged notice;
+    notice.state = core::JobState::waiting;
     EXPECT_EQ(LogLevel::info, log_event(notice).level);
     notice.state = core::JobState::blocked;
     EXPECT_EQ(LogLevel::warn, log_event(notice).level);
@@ -34,7 +35,9 @@ TEST(NoticeLog, WarnsOnlyOfJobsThatSomebodyMustActOn) {
 }
 
 TEST(NoticeLog, SwapsAreForDebugging) {
-    const LogEvent event = log_event(core::SwapEnded{.why = core::SwapReason::norm});
+    core::SwapEnded notice;
+    notice.why = core::SwapReason::norm;
+    const LogEvent event = log_event(notice);
     EXPECT_EQ(LogLevel::debug, event.level);
     EXPECT_EQ("norm", field(event, "result"));
 }
