@@ -1,6 +1,7 @@
 #pragma once
 
 // The two clocks of the machine. Everything else is told the time.
+// The Node and the simulator's world know neither; the driver asks here.
 
 #include <cstdint>
 #include <string>

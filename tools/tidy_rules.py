@@ -42,7 +42,7 @@ VENDORS = [
     ("msgpack", r"msgpack([./].*)?", ["proto/msgpack", *ANY_TEST]),
     ("toml++", r"(toml\+\+|tomlplusplus)/.*|toml\.hpp", ["proto/toml", *ANY_TEST]),
     ("nlohmann-json", r"nlohmann/.*", ["proto/json", "proto/json_fwd", *ANY_TEST]),
-    ("Asio", r"asio([./].*)?", ["daemon/asio", *ANY_TEST]),
+    ("Asio", r"asio([./].*)?", ["daemon/asio", "daemon/asio_impl", *ANY_TEST]),
     ("libmicrohttpd", r"microhttpd\.h", ["daemon/control_server", *ANY_TEST]),
     ("libcurl", r"curl/.*", ["tools/p2pctl", *ANY_TEST]),
     ("CLI11", r"CLI/.*|CLI11\.hpp", ["daemon", "tools/p2pctl", "tools/sim", *ANY_TEST]),
