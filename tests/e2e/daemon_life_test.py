@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """A p2pd as its supervisor sees it: exit codes, signals, and what it tells systemd.
 
-Called by meson with the path of p2pd. Each test has a folder of its own; ports are the kernel's
-choice (tests/e2e/mesh_test.py has the other bad starts). Nothing waits by sleeping: datagrams and ends of processes are waited for, with a deadline.
+Called by meson with the path of p2pd; tests/e2e/mesh_test.py has the other bad starts. Each test
+has a folder of its own; ports are the kernel's choice. Nothing waits by sleeping: datagrams and
+ends of processes are waited for, with a deadline.
 """
 
 import os
