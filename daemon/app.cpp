@@ -73,11 +73,11 @@ class App {
         const int failed = open();
         if (failed != exit_code::ok) return failed;
         driver_->start();
-        service_.ready();
-        log_.write(LogLevel::info, "ready", {{.key = "id", .value = identity_->id().text()}});
         for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
             signals_.add(number);
         wait_for_signals();
+        service_.ready();  // last: whoever hears it may stop us at once
+        log_.write(LogLevel::info, "ready", {{.key = "id", .value = identity_->id().text()}});
         tick();
         loop_.run();
         if (is_abandoned_) abandon();
