@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -72,13 +73,14 @@ class App {
         const int failed = open();
         if (failed != exit_code::ok) return failed;
         driver_->start();
-        service_.ready();
-        log_.write(LogLevel::info, "ready", {{.key = "id", .value = identity_->id().text()}});
         for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
             signals_.add(number);
         wait_for_signals();
+        service_.ready();  // last: whoever hears it may stop us at once
+        log_.write(LogLevel::info, "ready", {{.key = "id", .value = identity_->id().text()}});
         tick();
         loop_.run();
+        if (is_abandoned_) abandon();
         close();
         log_.write(LogLevel::info, "stopped", {});
         return exit_code::ok;
@@ -232,7 +234,8 @@ class App {
             } else if (number == SIGQUIT) {
                 report_state();
             } else if (is_stopping_) {
-                loop_.stop();  // the second time: now; the last whole checkpoint stands
+                is_abandoned_ = true;
+                loop_.stop();
                 return;
             } else {
                 stop();
@@ -288,17 +291,25 @@ class App {
         });
     }
 
+    /// Asked twice to stop: nothing is waited for. Sockets' names are taken over by the next start,
+    /// and the last whole checkpoint stands.
+    [[noreturn]] void abandon() {
+        log_.write(LogLevel::warn, "stopped_at_once", {});
+        log_.flush();
+        std::_Exit(exit_code::ok);
+    }
+
     /// Links get a moment to say goodbye in.
     void finish(core::TimePoint until) {
         if (links_->is_idle() || steady_now() >= until) return loop_.stop();
-        tick_.expires_after(std::chrono::milliseconds{10});
-        tick_.async_wait([this, until](const asio::error_code& error) {
+        goodbye_.expires_after(std::chrono::milliseconds{10});
+        goodbye_.async_wait([this, until](const asio::error_code& error) {
             if (!error) finish(until);
         });
     }
 
+    /// Goes on while stopping: the last checkpoint may take longer than the watchdog waits.
     void tick() {
-        if (is_stopping_) return;
         service_.watchdog(steady_now());
         service_.status(steady_now(), status_line());
         tick_.expires_after(std::min(tick_time, service_.watchdog_interval().value_or(tick_time)));
@@ -341,6 +352,7 @@ class App {
     asio::signal_set signals_{loop_};
     asio::steady_timer tick_{loop_};
     asio::steady_timer drain_{loop_};
+    asio::steady_timer goodbye_{loop_};
     std::optional<Links> links_;
     std::optional<Workshop> workshop_;
     std::optional<core::Node> node_;
@@ -350,12 +362,15 @@ class App {
     std::unique_ptr<ControlServer> server_;
     std::unique_ptr<TensorSocket> tensors_;
     bool is_stopping_ = false;
+    bool is_abandoned_ = false;
 };
 
 }  // namespace
 
 int run_daemon(const Options& options, const OptionSources& sources) {
     std::signal(SIGPIPE, SIG_IGN);
+    // A broken invariant (P2P_CHECK) has said what and where; a supervisor goes by the code.
+    std::signal(SIGABRT, [](int) { std::_Exit(exit_code::broken_invariant); });
     App app(options, sources);
     return app.run();
 }

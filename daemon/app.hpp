@@ -17,6 +17,7 @@ inline constexpr int ok = 0;
 inline constexpr int failed = 1;
 inline constexpr int usage = 64;
 inline constexpr int cannot_bind = 69;
+inline constexpr int broken_invariant = 70;
 inline constexpr int state_held = 75;
 inline constexpr int no_permission = 77;
 inline constexpr int configuration = 78;
