@@ -1,6 +1,8 @@
 #include "daemon/app.hpp"
 
+#include <algorithm>
 #include <csignal>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -31,26 +33,31 @@ constexpr core::Duration goodbye_time = std::chrono::seconds{1};
 constexpr core::Duration tick_time = std::chrono::seconds{1};
 
 int exit_code_of(const core::Error& error) {
-    switch (error.code) {
-        case core::ErrorCode::in_use: return exit_code::state_held;
-        case core::ErrorCode::insecure:
-        case core::ErrorCode::unwritable:
-        case core::ErrorCode::unreadable:
-        case core::ErrorCode::not_permitted: return exit_code::no_permission;
-        case core::ErrorCode::invalid:
-        case core::ErrorCode::conflict:
-        case core::ErrorCode::malformed: return exit_code::configuration;
-        default: return exit_code::failed;
+    using core::ErrorCode;
+    const auto is_one_of = [&](std::initializer_list<ErrorCode> codes) {
+        return std::find(codes.begin(), codes.end(), error.code) != codes.end();
+    };
+    if (error.code == ErrorCode::in_use) return exit_code::state_held;
+    if (is_one_of(
+            {ErrorCode::insecure,
+             ErrorCode::unwritable,
+             ErrorCode::unreadable,
+             ErrorCode::not_permitted})) {
+        return exit_code::no_permission;
     }
+    if (is_one_of({ErrorCode::invalid, ErrorCode::conflict, ErrorCode::malformed})) {
+        return exit_code::configuration;
+    }
+    return exit_code::failed;
 }
 
 LogConfig log_config(const Options& options) {
     LogConfig config;
     config.level = log_level_from(options.log_level).value_or(LogLevel::info);
-    config.format = options.log_format == "text"    ? LogFormat::text
-                  : options.log_format == "json"    ? LogFormat::json
-                  : options.log_format == "journal" ? LogFormat::journal
-                                                    : LogFormat::automatic;
+    config.format = options.log_format == "text"      ? LogFormat::text
+                    : options.log_format == "json"    ? LogFormat::json
+                    : options.log_format == "journal" ? LogFormat::journal
+                                                      : LogFormat::automatic;
     return config;
 }
 
@@ -67,7 +74,8 @@ class App {
         driver_->start();
         service_.ready();
         log_.write(LogLevel::info, "ready", {{.key = "id", .value = identity_->id().text()}});
-        for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) signals_.add(number);
+        for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
+            signals_.add(number);
         wait_for_signals();
         tick();
         loop_.run();
@@ -130,21 +138,21 @@ class App {
 
     WorkshopEvents workshop_events() {
         return {
-            .on_worked = [this](core::Ticket ticket, core::WorkResult result) {
-                driver_->on_worked(ticket, result);
-            },
-            .on_stepped = [this](core::JobId job, core::SteppedReport report) {
-                driver_->on_stepped(job, report);
-            },
+            .on_worked = [this](
+                             core::Ticket ticket,
+                             core::WorkResult result) { driver_->on_worked(ticket, result); },
+            .on_stepped = [this](
+                              core::JobId job,
+                              core::SteppedReport report) { driver_->on_stepped(job, report); },
             .on_trainer = [this](core::TrainerReady ready) { driver_->on_trainer(ready); },
-            .on_saved = [this](core::JobId job, core::Status result) {
-                driver_->on_saved(job, result);
-            },
-            .on_trouble = [this](core::JobId job, core::Error error) {
-                auto fields = log_fields(error);
-                fields.push_back({.key = "job", .value = job.short_text()});
-                log_.write(LogLevel::warn, "job_trouble", std::move(fields));
-            }};
+            .on_saved =
+                [this](core::JobId job, core::Status result) { driver_->on_saved(job, result); },
+            .on_trouble =
+                [this](core::JobId job, core::Error error) {
+                    auto fields = log_fields(error);
+                    fields.push_back({.key = "job", .value = job.short_text()});
+                    log_.write(LogLevel::warn, "job_trouble", std::move(fields));
+                }};
     }
 
     int open_sockets() {
@@ -152,9 +160,10 @@ class App {
         routes_.emplace(
             ControlNode{
                 .status = [this] { return driver_->status(); },
-                .command = [this](core::Command command, Driver::Answer answer) {
-                    driver_->command(std::move(command), std::move(answer));
-                }},
+                .command =
+                    [this](core::Command command, Driver::Answer answer) {
+                        driver_->command(std::move(command), std::move(answer));
+                    }},
             *actions_);
         ControlServerConfig config;
         config.control = {
@@ -162,8 +171,7 @@ class App {
         config.status = ControlSocketConfig{
             .path = options_.status_socket, .mode = options_.status_mode, .group = ""};
         auto server = ControlServer::start(
-            config,
-            {.handle = [this](ControlRequest request, Respond respond) {
+            config, {.handle = [this](ControlRequest request, Respond respond) {
                 asio::post(loop_, [this, request = std::move(request), respond] {
                     routes_->handle(request, respond);
                 });
@@ -309,8 +317,8 @@ class App {
             std::to_string(connected) + "/" + std::to_string(status.peers.size()) + " peers";
         for (const core::JobStatus& job : status.jobs) {
             if (job.state != core::JobState::running) continue;
-            line += ", " + job.name + " " + std::to_string(static_cast<int>(100 * job.progress_ratio))
-                  + " %";
+            line += ", " + job.name + " "
+                    + std::to_string(static_cast<int>(100 * job.progress_ratio)) + " %";
         }
         return line;
     }

@@ -18,7 +18,7 @@ std::int64_t unix_now_ms() {
     return std::chrono::duration_cast<std::chrono::milliseconds>(since_1970).count();
 }
 
-std::string rfc3339(std::int64_t unix_ms) {
+std::string utc_text(std::int64_t unix_ms) {
     constexpr std::int64_t ms_a_second = 1000;
     std::int64_t seconds = unix_ms / ms_a_second;
     std::int64_t ms = unix_ms % ms_a_second;

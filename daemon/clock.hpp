@@ -1,6 +1,7 @@
 #pragma once
 
 // The two clocks of the machine. Everything else is told the time.
+// The Node and the simulator's world know neither; the driver asks here.
 
 #include <cstdint>
 #include <string>
@@ -16,6 +17,6 @@ namespace p2p::daemon {
 [[nodiscard]] std::int64_t unix_now_ms();
 
 /// "2026-11-30T14:02:11.345Z" (RFC 3339, UTC).
-[[nodiscard]] std::string rfc3339(std::int64_t unix_ms);
+[[nodiscard]] std::string utc_text(std::int64_t unix_ms);
 
 }  // namespace p2p::daemon

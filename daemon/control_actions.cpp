@@ -1,9 +1,9 @@
 #include "daemon/control_actions.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <sys/stat.h>
 
 #include "daemon/checkpoint.hpp"
 #include "daemon/clock.hpp"
@@ -27,6 +27,7 @@ std::uint64_t bytes_in(const Path& folder) {
 
 std::int64_t changed_at(const Path& path) {
     struct stat facts {};
+
     return stat(path.c_str(), &facts) == 0 ? facts.st_mtim.tv_sec : 0;
 }
 
@@ -64,8 +65,8 @@ core::Result<Path> find_checkpoint(const RunDir& run, const CheckpointChoice& ch
         const auto state = read_checkpoint_state(checkpoint);
         if (!state) continue;
         const bool fits = choice.kind == CheckpointChoice::Kind::step
-                            ? state->steps == choice.step
-                            : !state->final_hash.is_zero();
+                              ? state->steps == choice.step
+                              : !state->final_hash.is_zero();
         if (fits) return checkpoint;
     }
     return no_checkpoint(run);
@@ -133,7 +134,8 @@ void Actions::list_checkpoints(core::JobId job, Reply<std::vector<CheckpointInfo
                 if (!job.is_zero() && run.job != job) continue;
                 auto checkpoints = daemon::list_checkpoints(run);
                 std::reverse(checkpoints.begin(), checkpoints.end());
-                for (const Path& each : checkpoints) found.push_back(describe(run, each));
+                for (const Path& each : checkpoints)
+                    found.push_back(describe(run, each));
             }
             return found;
         },

@@ -27,7 +27,9 @@ class Actions final : public ControlActions {
     ~Actions() override;
 
     [[nodiscard]] DocumentContext context() const override;
+
     [[nodiscard]] core::Result<core::NetworkId> found_network() override { return found_(); }
+
     [[nodiscard]] core::Result<core::SubmitJob> read_job(std::string_view toml) const override;
     void list_checkpoints(core::JobId job, Reply<std::vector<CheckpointInfo>> reply) override;
     void verify_checkpoint(

@@ -124,15 +124,9 @@ class ControlServer::Thread {
     MHD_Result dispatch(Connection& connection);
 
     static Connection& connection_of(MHD_Connection* handle);
+    using Text = const char*;
     static MHD_Result handle(
-        void* door,
-        MHD_Connection*,
-        const char*,
-        const char*,
-        const char*,
-        const char*,
-        std::size_t*,
-        void**);
+        void* door, MHD_Connection*, Text, Text, Text, Text, std::size_t*, void**);
     static void notify_connection(
         void* door, MHD_Connection*, void**, MHD_ConnectionNotificationCode);
     static void notify_completed(void* door, MHD_Connection*, void**, MHD_RequestTerminationCode);
@@ -157,28 +151,17 @@ core::Status ControlServer::Thread::listen(const ControlSocketConfig& socket, bo
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(config_.request_time_max).count();
     // MHD closes what it is given; ours goes with the file.
     const int descriptor = ::fcntl(door.listener.descriptor(), F_DUPFD_CLOEXEC, 0);
+    // clang-format off
     door.server = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME,
-        0,
-        nullptr,
-        nullptr,
-        &Thread::handle,
-        &door,
-        MHD_OPTION_LISTEN_SOCKET,
-        static_cast<MHD_socket>(descriptor),
-        MHD_OPTION_CONNECTION_LIMIT,
-        static_cast<unsigned>(config_.connections_max),
-        MHD_OPTION_CONNECTION_TIMEOUT,
-        static_cast<unsigned>(std::max<std::int64_t>(seconds, 1)),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        pool_bytes,
-        MHD_OPTION_NOTIFY_CONNECTION,
-        &Thread::notify_connection,
-        &door,
-        MHD_OPTION_NOTIFY_COMPLETED,
-        &Thread::notify_completed,
-        &door,
+        MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME, 0, nullptr, nullptr, &Thread::handle, &door,
+        MHD_OPTION_LISTEN_SOCKET, static_cast<MHD_socket>(descriptor),
+        MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(config_.connections_max),
+        MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(std::max<std::int64_t>(seconds, 1)),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, pool_bytes,
+        MHD_OPTION_NOTIFY_CONNECTION, &Thread::notify_connection, &door,
+        MHD_OPTION_NOTIFY_COMPLETED, &Thread::notify_completed, &door,
         MHD_OPTION_END);
+    // clang-format on
     if (door.server != nullptr) return {};
     return Error{ErrorCode::unwritable, "the control server could not be started", "", ""};
 }
@@ -262,7 +245,7 @@ void ControlServer::Thread::expire(SteadyTime now) {
                      "look at its log"}));
             continue;
         }
-        // MHD has no word for a request that comes too slowly, but sees the end and lets it go.
+        // MHD has no word for slowness, but sees the end and lets go.
         end_connection(*connection, connection->served == 0 ? slow_request_answer() : "");
         connection->deadline = now + config_.request_time_max;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 // Where unpredictable bytes come from: the kernel, and nowhere else.
+// Seeds of keys, handshakes and generators; nothing else in this program draws from it.
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
 
 // "host:port" and "[v6]:port" taken apart and put together; nothing is resolved here.
+// Parsing and printing only; names are resolved by the dialer.
 
 #include <cstdint>
 #include <string>

@@ -45,7 +45,7 @@ template <typename Tag>
 /// The beginning of every document.
 [[nodiscard]] inline Json json_document(
     std::string_view schema_name, const DocumentContext& context) {
-    return Json{{"schema", schema_name}, {"time", rfc3339(context.unix_seconds)}};
+    return Json{{"schema", schema_name}, {"time", rfc3339_seconds(context.unix_seconds)}};
 }
 
 [[nodiscard]] inline std::string document_text(const Json& document) {
@@ -55,7 +55,7 @@ template <typename Tag>
 /// The moment that lies `ago` before now.
 [[nodiscard]] inline std::string time_before(const DocumentContext& context, core::Duration ago) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(ago).count();
-    return rfc3339(context.unix_seconds - seconds);
+    return rfc3339_seconds(context.unix_seconds - seconds);
 }
 
 /// A peer's name, also this node's; empty where it is not known.

@@ -86,7 +86,7 @@ void append_fields(std::string& line, const LogEvent& event) {
 }
 
 std::string json_line(std::int64_t unix_ms, const LogEvent& event) {
-    std::string line = "{\"time\":\"" + rfc3339(unix_ms) + "\",\"level\":\"";
+    std::string line = "{\"time\":\"" + utc_text(unix_ms) + "\",\"level\":\"";
     line += row_of(event.level).name;
     line += "\",\"event\":";
     append_quoted(line, event.name);
@@ -130,7 +130,7 @@ std::string format_log_line(LogFormat format, std::int64_t unix_ms, const LogEve
         line += row_of(event.level).priority;
         line += '>';
     } else {
-        line = rfc3339(unix_ms) + ' ';
+        line = utc_text(unix_ms) + ' ';
         line += row_of(event.level).name;
         line += ' ';
     }

@@ -1,12 +1,12 @@
 // p2pd: the flags, and nothing else. The one file of this program that includes CLI11.
 
-#include <malloc.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
+
+#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 
@@ -17,8 +17,8 @@
 
 namespace {
 
-using p2p::daemon::OptionSources;
 using p2p::daemon::Options;
+using p2p::daemon::OptionSources;
 namespace exit_code = p2p::daemon::exit_code;
 
 struct Flags {
@@ -43,12 +43,12 @@ void declare(CLI::App& app, Flags& flags) {
     app.add_flag("--check", flags.check, "read everything, open nothing, exit");
     app.add_flag("--print-config", flags.print_config, "every key with its default");
     app.add_flag("--print-id", flags.print_id, "this node's id; its key is made where missing");
-    app.add_option("--make-identity", flags.identity, "make this key file, or read it; print its id");
+    app.add_option(
+        "--make-identity", flags.identity, "make this key file, or read it; print its id");
     app.add_flag("--user", flags.user, "keep everything under the XDG folders, without root");
     app.add_option("--foreground-log", flags.log_format, "text, json or journal")
         ->check(CLI::IsMember({"text", "json", "journal"}));
-    app.set_version_flag(
-        "--version", "p2pd " + std::string(p2p::proto::release) + ", protocol 1");
+    app.set_version_flag("--version", "p2pd " + std::string(p2p::proto::release) + ", protocol 1");
 }
 
 int print_identity(const std::string& file) {

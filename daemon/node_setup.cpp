@@ -1,9 +1,9 @@
 #include "daemon/node_setup.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <thread>
+
+#include <unistd.h>
 
 #include "core/base/limits.hpp"
 #include "daemon/clock.hpp"
@@ -55,7 +55,8 @@ core::Result<core::NodeConfig> node_config(const Options& options, const Process
     config.peers_max = options.max_peers;
     config.accept = options.accept;
     config.keep_finished = options.keep_finished;
-    for (const auto& [name, folder] : options.datasets) config.datasets.insert(name);
+    for (const auto& [name, folder] : options.datasets)
+        config.datasets.insert(name);
     return config;
 }
 
@@ -68,7 +69,8 @@ LinksConfig links_config(const Options& options, const core::NodeConfig& node) {
     config.session.hello.listen_addresses = node.advertise;
     config.session.hello.name = node.name;
     config.session.hello.site = node.site;
-    for (const core::AllowedPeer& peer : node.allowed) config.allowed.insert(peer.id);
+    for (const core::AllowedPeer& peer : node.allowed)
+        config.allowed.insert(peer.id);
     return config;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 // What core says of itself, as log events with stable names and fields.
+// One place for both, so that names of events stay stable.
 
 #include "core/node/notice.hpp"
 #include "daemon/log.hpp"

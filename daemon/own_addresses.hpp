@@ -1,6 +1,7 @@
 #pragma once
 
 // Which addresses a node tells others to dial when its configuration names none.
+// A guess from the interfaces of this machine; what an operator writes goes before it.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 #pragma once
 
 // Who holds a TCP port of this machine, for the message of a daemon that cannot bind it.
+// For an error message only: it looks into /proc and may find nothing.
 
 #include <cstdint>
 #include <optional>

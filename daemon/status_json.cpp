@@ -97,7 +97,7 @@ Json json_checkpoint(const CheckpointInfo& checkpoint, const DocumentContext& co
         {"job_id", checkpoint.job.text()},
         {"name", checkpoint.name},
         {"step", checkpoint.step.value},
-        {"time", rfc3339(checkpoint.unix_seconds)},
+        {"time", rfc3339_seconds(checkpoint.unix_seconds)},
         {"age_seconds", std::max<std::int64_t>(context.unix_seconds - checkpoint.unix_seconds, 0)},
         {"size_bytes", checkpoint.bytes.value},
         {"whole", checkpoint.is_whole},
@@ -126,7 +126,7 @@ std::string_view peer_state_name(PeerState state) {
     return "unknown";
 }
 
-std::string rfc3339(std::int64_t unix_seconds) {
+std::string rfc3339_seconds(std::int64_t unix_seconds) {
     const std::time_t seconds = unix_seconds;
     std::tm parts{};
     std::array<char, 40> text{};

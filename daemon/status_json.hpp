@@ -71,7 +71,7 @@ struct CheckpointInfo {
     std::string_view text, const core::NodeStatus& node, const core::JobStatus* job);
 
 /// "2026-11-30T14:08:02Z"
-[[nodiscard]] std::string rfc3339(std::int64_t unix_seconds);
+[[nodiscard]] std::string rfc3339_seconds(std::int64_t unix_seconds);
 
 /// Whether the node is fit: it is not stopping and no problem is an error; warnings do not count,
 /// else one failed peer would have every other node restarted.

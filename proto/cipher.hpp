@@ -20,7 +20,7 @@
 namespace p2p::proto {
 
 /// From this size on OpenSSL is faster than libsodium (tools/bench/seal_bench measures it).
-inline constexpr std::size_t evp_bytes_min = 256;
+inline constexpr std::size_t evp_bytes_min = 128;
 
 /// REKEY of Noise, section 4.2: the first 32 bytes of zeros sealed with the last nonce.
 [[nodiscard]] SecretKey next_key(const SecretKey& key);

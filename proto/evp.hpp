@@ -19,6 +19,9 @@ struct evp_md_ctx_st;      // OpenSSL's EVP_MD_CTX
 
 namespace p2p::proto {
 
+/// Pieces that end on a multiple of this are sealed fastest.
+inline constexpr std::size_t evp_unit_bytes = 128;
+
 struct EvpContextDelete {
     void operator()(evp_cipher_ctx_st* context) const;
 };

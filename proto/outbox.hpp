@@ -24,7 +24,7 @@ struct BulkPiece {
     core::Bytes header;                       ///< <= bulk_header_bytes_max
     std::shared_ptr<const core::Bytes> body;  ///< kept alive until sealed
     std::size_t offset = 0;                   ///< of the slice in `body`
-    std::size_t length = 0;                   ///< to limits::chunk_bytes_max; 0: the header says all
+    std::size_t length = 0;                   ///< to limits::chunk_bytes_max; 0: header only
 };
 
 class Outbox {

@@ -8,22 +8,23 @@ lets one node train alone for the same wall time. Ctrl-C cleans up.
 """
 
 import argparse
+import base64
 import hashlib
 import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
+from demo_node import Node, Stopped
+from demo_table import Table, human_bytes, shown
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DATA = "/usr/share/datasets/fashion-mnist"
 FAST, SLOW = 0.4, 0.04
 NAMES = ("n1", "n2", "n3", "n4")
-COLUMNS = ("NODE", "STATE", "STEP", "SAMPLES", "LOSS", "ACCURACY", "LINKS", "SENT", "DISTANCE")
 
 JOB = """\
 schema = "p2pd.job/1"
@@ -71,150 +72,6 @@ every = "10s"
 """
 
 
-class Stopped(Exception):
-    """Something that the demo needs did not happen; the text says what and where to look."""
-
-
-class Node:
-    """One p2pd with a folder of its own."""
-
-    def __init__(self, demo, name, duty):
-        self.demo, self.name, self.duty = demo, name, duty
-        self.folder = os.path.join(demo.folder, name)
-        self.port = free_port()
-        self.config = os.path.join(self.folder, "p2pd.toml")
-        self.log = os.path.join(self.folder, "p2pd.log")
-        self.process = None
-        self.id = None
-
-    def path(self, *parts):
-        return os.path.join(self.folder, *parts)
-
-    def write_config(self, network, others):
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        peers = "".join(
-            f'[[peer]]\nid = "{o.id}"\nname = "{o.name}"\naddresses = ["127.0.0.1:{o.port}"]\n\n'
-            for o in others)
-        with open(self.path("peers.toml"), "w", encoding="utf-8") as file:
-            file.write(peers)
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write(
-                f'[node]\nname = "{self.name}"\nsite = "demo"\nstate_dir = "{self.path("state")}"\n\n'
-                f'[identity]\nkey_file = "{self.path("identity.key")}"\n\n'
-                f'[network]\nid = "{network}"\nlisten = ["127.0.0.1:{self.port}"]\n'
-                f'advertise = ["127.0.0.1:{self.port}"]\n\n'
-                f'[trust]\npeers_file = "{self.path("peers.toml")}"\n\n'
-                f'[control]\nsocket = "{self.path("control.sock")}"\n'
-                f'status_socket = "{self.path("status.sock")}"\n'
-                f'tensor_socket = "{self.path("tensor.sock")}"\n\n'
-                f'[datasets]\nfashion-mnist = "{DATA}"\n\n'
-                f"[limits]\nmin_free_bytes = 67108864\n\n"
-                f"[jobs]\nthreads = 1\nduty = {self.duty}\n")
-
-    def make_identity(self):
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        made = subprocess.run(
-            [self.demo.p2pd, "--make-identity", self.path("identity.key")],
-            capture_output=True, text=True, check=False)
-        if made.returncode != 0:
-            raise Stopped(f"p2pd made no identity: {made.stderr.strip()}")
-        self.id = made.stdout.strip()
-
-    def start(self):
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                [self.demo.p2pd, "--config", self.config], stdout=log, stderr=log,
-                stdin=subprocess.DEVNULL, start_new_session=True)
-        self.ctl("wait", "ready", "--timeout", "20s")
-
-    def ctl(self, *arguments, check=True):
-        done = subprocess.run(
-            [self.demo.p2pctl, "--socket", self.path("control.sock"), *arguments],
-            capture_output=True, text=True, check=False)
-        if check and done.returncode != 0:
-            raise Stopped(
-                f"p2pctl {' '.join(arguments)} at {self.name} ended with {done.returncode}:\n"
-                f"{(done.stderr or done.stdout).strip()}\nits log: {self.log}")
-        return done
-
-    def document(self, *arguments):
-        done = self.ctl(*arguments, "-o", "json", check=False)
-        try:
-            return json.loads(done.stdout) if done.returncode == 0 else None
-        except ValueError:
-            return None
-
-    def stop(self):
-        if self.process is None:
-            return
-        self.process.terminate()
-        try:
-            self.process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process = None
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def human_bytes(count):
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000 or unit == "GB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return ""
-
-
-def shown(value, form):
-    return "-" if value is None else format(value, form)
-
-
-class Table:
-    """The four nodes, redrawn in place on a terminal; a plain line now and then elsewhere."""
-
-    def __init__(self, quiet):
-        self.is_live = sys.stderr.isatty() and not quiet
-        self.drawn = 0
-        self.said_at = 0.0
-
-    def show(self, members, job, seconds):
-        rows = [COLUMNS] + [self.row(name, member) for name, member in members]
-        ratio = job.get("progress_ratio") or 0
-        if not self.is_live:
-            if time.monotonic() - self.said_at < 5:
-                return
-            self.said_at = time.monotonic()
-            print(f"demo: {seconds:4.0f} s  {job.get('state'):9}  {100 * ratio:3.0f} %  " + "  ".join(
-                f"{r[0]} step {r[2]} loss {r[4]}" for r in rows[1:]), file=sys.stderr, flush=True)
-            return
-        widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in rows]
-        bar = "#" * int(40 * ratio)
-        left = job.get("time_left_seconds")
-        tail = f"{left:.0f} s left" if left else job.get("state", "")
-        lines.append(f"[{bar:40}] {100 * ratio:3.0f} %  {seconds:.0f} s  {tail}")
-        if self.drawn:
-            sys.stderr.write(f"\x1b[{self.drawn}A")
-        sys.stderr.write("".join(f"\x1b[2K{line}\n" for line in lines))
-        sys.stderr.flush()
-        self.drawn = len(lines)
-
-    @staticmethod
-    def row(name, m):
-        if m is None:
-            return (name,) + ("-",) * (len(COLUMNS) - 1)
-        accuracy = m.get("accuracy")
-        return (
-            name, m["state"], str(m["steps"]), str(m["samples"]), shown(m.get("train_loss"), ".3f"),
-            "-" if accuracy is None else f"{100 * accuracy:.2f} %", shown(m.get("peers"), "d"),
-            human_bytes(m.get("bytes_sent") or 0), shown(m.get("distance_ratio"), ".5f"))
-
-
 class Demo:
     def __init__(self, options):
         self.options = options
@@ -255,7 +112,7 @@ class Demo:
         begun = time.monotonic()
         while True:
             documents = [node.document("job", "show", job) for node in nodes]
-            own = [next((m for m in d["members"] if m["self"]), None) if d else None
+            own = [next((m for m in d["job"]["members"] if m["self"]), None) if d else None
                    for d in documents]
             seconds = time.monotonic() - begun
             first = next((d for d in documents if d), None)
@@ -265,12 +122,14 @@ class Demo:
             states = [m["state"] if m else "" for m in own]
             if "failed" in states or "blocked" in states:
                 raise Stopped(f"the job cannot go on: {json.dumps(documents, indent=1)[:4000]}")
-            if all(state == "done" and m.get("accuracy") is not None or state == "done"
-                   and self.options.pytorch for state, m in zip(states, own)):
+            if all(m and m["state"] == "done" and self.is_measured(m) for m in own):
                 return own, seconds
             if seconds > self.options.patience:
                 raise Stopped(f"not done after {seconds:.0f} s: {states}; logs in {self.folder}")
             time.sleep(0.25)
+
+    def is_measured(self, member):
+        return self.options.pytorch or member.get("accuracy") is not None
 
     def check_alive(self, nodes):
         for node in nodes:
@@ -308,7 +167,7 @@ class Demo:
 
     def export(self, job):
         path = os.path.join(self.folder, "model.safetensors")
-        self.nodes[0].ctl("checkpoint", "export", job, "--output", path)
+        self.nodes[0].ctl("checkpoint", "export", job, "--to", path)
         return path
 
     def run_alone(self, seconds):
@@ -387,7 +246,8 @@ class Demo:
             say(f"  alone  accuracy {100 * single['accuracy']:.2f} %  samples {single['samples']}")
         say(f"model     {model}  (sha256 {digest[:16]}..., loads with safetensors or numpy)")
         if self.options.keep:
-            say(f"the mesh runs on; look: {self.p2pctl} --socket {self.nodes[0].path('control.sock')} status")
+            control = self.nodes[0].path("control.sock")
+            say(f"the mesh runs on; look: {self.p2pctl} --socket {control} status")
             say("stop it:  kill " + " ".join(str(n.process.pid) for n in self.nodes))
         else:
             say(f"logs      {self.folder}/n*/p2pd.log; remove with: rm -r {self.folder}")
@@ -397,17 +257,18 @@ class Demo:
 def network_id(nodes):
     """A network of these nodes only: 52 characters of base32, drawn from their ids."""
     digest = hashlib.sha256("".join(node.id for node in nodes).encode()).digest()
-    import base64
     return base64.b32encode(digest).decode().lower().rstrip("=")
 
 
 def main():
     parser = argparse.ArgumentParser(prog="tools/demo", description=__doc__.split("\n\n", 1)[0])
-    parser.add_argument("--build", default=os.path.join(ROOT, "build", "demo"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--build", default=os.path.join(ROOT, "build", "demo"), help=argparse.SUPPRESS)
     parser.add_argument("--keep", action="store_true", help="leave the mesh running at the end")
     parser.add_argument("--json", action="store_true", help="end with one line for programs")
     parser.add_argument("--pytorch", action="store_true", help="four PyTorch processes train")
-    parser.add_argument("--epochs", type=int, default=None, help="over the set, by all together (20)")
+    parser.add_argument(
+        "--epochs", type=int, default=None, help="over the set, by all together (20)")
     parser.add_argument("--recipe", default="ad-psgd", help="how replicas are mixed (ad-psgd)")
     parser.add_argument("--folder", help="work here instead of in a temporary folder")
     parser.add_argument("--no-single", action="store_true", help="leave out the single node")

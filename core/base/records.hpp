@@ -1,6 +1,7 @@
 #pragma once
 
 // What one node says of itself to all: its name, where it is, how to reach it. Newest wins.
+// Signing and verifying them is proto's, keeping the newest is core/mesh/directory's.
 
 #include <string>
 #include <vector>

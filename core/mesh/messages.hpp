@@ -1,6 +1,7 @@
 #pragma once
 
 // What nodes say to each other about being there: signs of life, records of peers, goodbye.
+// Plain values; their bytes are proto's, what follows from them is decided in this room.
 
 #include <cstdint>
 #include <string>

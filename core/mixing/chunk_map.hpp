@@ -1,6 +1,7 @@
 #pragma once
 
 // Which pieces of one encoded value are there: a bit a chunk, as SwapState tells it.
+// Places only: the bytes themselves are kept by whoever does the work.
 
 #include <cstdint>
 

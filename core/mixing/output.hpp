@@ -1,6 +1,7 @@
 #pragma once
 
 // What mixing wants done: its own small outputs, which the hall lifts into effects.
+// Orders, words and notices in the order in which they are to happen.
 
 #include <cstdint>
 #include <limits>

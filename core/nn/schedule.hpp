@@ -1,6 +1,7 @@
 #pragma once
 
 // The learning rate as a function of the mesh's progress, so that late joiners agree with it.
+// Pure functions of the mesh's progress; who asks and when is the trainer's business.
 
 #include <cstddef>
 

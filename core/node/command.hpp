@@ -1,6 +1,7 @@
 #pragma once
 
 // What p2pctl can ask a Node to do. Reading needs none of these: it looks at NodeStatus.
+// The operator's wishes as values; who may send them is for the control sockets to say.
 
 #include <cstdint>
 #include <memory>

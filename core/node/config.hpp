@@ -1,6 +1,7 @@
 #pragma once
 
 // What a Node is told at birth: who it is, whom it may talk to, and a few periods.
+// Files and flags are read elsewhere (daemon/options, daemon/node_setup); here are values.
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,7 @@
 #pragma once
 
 // The inside of a Node: the rooms, and the desk between them. Included by core/node/*.cpp only.
+// Routing and joining only: a rule that stands here belongs into a room.
 
 #include <map>
 #include <memory>
@@ -97,6 +98,7 @@ class Node::Hall {
     [[nodiscard]] std::string name_of(PeerId peer) const;
     [[nodiscard]] PeerStatus peer_status(TimePoint now, const AllowedPeer& peer) const;
     [[nodiscard]] std::vector<HealthProblem> health(TimePoint now) const;
+    void add_health(TimePoint now, const JobRun& job, std::vector<HealthProblem>& problems) const;
 
     NodeConfig config_;
     PeerId self_;

@@ -73,11 +73,8 @@ NodeStatus Node::Hall::status(TimePoint now) const {
 
 std::vector<HealthProblem> Node::Hall::health(TimePoint now) const {
     std::vector<HealthProblem> problems;
-    const auto add = [&](HealthProblem problem) {
-        problems.push_back(std::move(problem));
-    };
     if (config_.network.is_zero()) {
-        add(
+        problems.push_back(
             {.code = "W0101",
              .severity = "warning",
              .since = now - started_at_,
@@ -89,7 +86,7 @@ std::vector<HealthProblem> Node::Hall::health(TimePoint now) const {
     for (const auto& [peer, guest] : guests_) {
         if (desk_.is_connected(peer) || guest.has_left || guest.note.empty()) continue;
         if (!trust_.may_connect(peer)) continue;
-        add(
+        problems.push_back(
             {.code = "W0107",
              .severity = "warning",
              .since = guest.since == TimePoint{} ? now - started_at_ : now - guest.since,
@@ -98,40 +95,45 @@ std::vector<HealthProblem> Node::Hall::health(TimePoint now) const {
              .peer = peer,
              .job = {}});
     }
-    for (const auto& [id, job] : jobs_) {
-        if (job->state() == JobState::blocked || job->state() == JobState::failed) {
-            add(
-                {.code = "W0201",
-                 .severity = "error",
-                 .since = job->status(now).since,
-                 .text = "job " + job->name() + " cannot go on here: " + job->status(now).reason,
-                 .next = "p2pctl job show " + job->name(),
-                 .peer = {},
-                 .job = id});
-        }
-        if (const auto twin = job->twin(now)) {
-            add(
-                {.code = "W0210",
-                 .severity = "warning",
-                 .since = {},
-                 .text = "job " + job->name() + ": this node and " + name_of(*twin)
-                         + " train on the same batches",
-                 .next = "use p2ptrain.loader, or another seed for each node's data",
-                 .peer = *twin,
-                 .job = id});
-        }
-        if (const auto& failed = job->save_error()) {
-            add(
-                {.code = "W0301",
-                 .severity = "warning",
-                 .since = {},
-                 .text = "job " + job->name() + " could not be checkpointed: " + failed->text(),
-                 .next = failed->next.empty() ? "free space under node.state_dir" : failed->next,
-                 .peer = {},
-                 .job = id});
-        }
-    }
+    for (const auto& [id, job] : jobs_)
+        add_health(now, *job, problems);
     return problems;
+}
+
+void Node::Hall::add_health(
+    TimePoint now, const JobRun& job, std::vector<HealthProblem>& problems) const {
+    if (job.state() == JobState::blocked || job.state() == JobState::failed) {
+        const JobStatus status = job.status(now);
+        problems.push_back(
+            {.code = "W0201",
+             .severity = "error",
+             .since = status.since,
+             .text = "job " + job.name() + " cannot go on here: " + status.reason,
+             .next = "p2pctl job show " + job.name(),
+             .peer = {},
+             .job = job.id()});
+    }
+    if (const auto twin = job.twin(now)) {
+        problems.push_back(
+            {.code = "W0210",
+             .severity = "warning",
+             .since = {},
+             .text = "job " + job.name() + ": this node and " + name_of(*twin)
+                     + " train on the same batches",
+             .next = "use p2ptrain.loader, or another seed for each node's data",
+             .peer = *twin,
+             .job = job.id()});
+    }
+    if (const auto& failed = job.save_error()) {
+        problems.push_back(
+            {.code = "W0301",
+             .severity = "warning",
+             .since = {},
+             .text = "job " + job.name() + " could not be checkpointed: " + failed->text(),
+             .next = failed->next.empty() ? "free space under node.state_dir" : failed->next,
+             .peer = {},
+             .job = job.id()});
+    }
 }
 
 }  // namespace p2p::core

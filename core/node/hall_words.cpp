@@ -98,11 +98,12 @@ void Node::Hall::on(
     if (known != nullptr && !known->submitter().is_zero()) return;
     JobRun& job = make_job(now, id);
     job.on_announced(record, effects);
+    desk_.broadcast(record, from, effects);
     if (known != nullptr) return;
+    job.fetch_spec(now, from, effects);  // who tells of a job has it, or will in a moment
     for (const auto& [peer, lane] : desk_.lanes()) {
         job.on_linked(now, peer, guests_[peer].incarnation, effects);
     }
-    job.fetch_spec(now, from, effects);
 }
 
 void Node::Hall::on(TimePoint now, PeerId from, const Signed<JobReport>& record, Effects& effects) {

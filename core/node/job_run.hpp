@@ -110,7 +110,11 @@ class JobRun {
     void start_training(TimePoint now, Effects& effects);
     void begin_when_possible(TimePoint now, Effects& effects);
     void begin(TimePoint now, Effects& effects);
+
+    // job_run_mesh.cpp
     void refresh_partner(TimePoint now, PeerId peer, Effects& effects);
+    template <typename Order>
+    void order_swap(Order order, Effects& effects);
     void lift(TimePoint now, MixingOutputs& outputs, Effects& effects);
     void pace(TimePoint now, Effects& effects);
     void report(TimePoint now, Effects& effects);

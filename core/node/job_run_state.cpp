@@ -12,6 +12,7 @@ namespace {
 constexpr Duration donor_patience = std::chrono::seconds{10};
 constexpr Duration fetch_patience = std::chrono::seconds{10};
 constexpr Duration busy_for = std::chrono::seconds{2};
+constexpr Duration ask_again_after = std::chrono::milliseconds{200};
 constexpr Duration frozen_for = std::chrono::minutes{2};
 
 }  // namespace
@@ -197,7 +198,10 @@ void JobRun::on_spec_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, E
     switch (spec_fetch_->on_chunk(now, from, chunk)) {
         case BlobFetch::Verdict::skip: return;
         case BlobFetch::Verdict::not_held:
-        case BlobFetch::Verdict::refuse: spec_fetch_->on_source_lost(); return;
+        case BlobFetch::Verdict::refuse:
+            spec_fetch_->on_source_lost();
+            alarms_.set(Alarm::retry, now + ask_again_after);
+            return;
         case BlobFetch::Verdict::keep: break;
     }
     spec_arriving_.insert(spec_arriving_.end(), chunk.bytes->begin(), chunk.bytes->end());

@@ -1,6 +1,7 @@
 #pragma once
 
 // All that two nodes can say to each other: the variant of the rooms' messages, and nothing else.
+// Their bytes are proto's; which of them may come when is decided by the rooms.
 
 #include <variant>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 // What a Node knows, as one value: for p2pctl, tests and checkers.
+// Looked at from outside; nothing in core reads it. Its JSON form is daemon/status_json's.
 
 #include <cstdint>
 #include <map>

@@ -15,9 +15,9 @@ TEST(Clock, NeverFalls) {
 }
 
 TEST(Clock, WritesTheDateInUtcWithMilliseconds) {
-    EXPECT_EQ("1970-01-01T00:00:00.000Z", rfc3339(0));
-    EXPECT_EQ("2026-11-30T14:02:11.345Z", rfc3339(1796047331345));
-    EXPECT_EQ("1969-12-31T23:59:59.999Z", rfc3339(-1));
+    EXPECT_EQ("1970-01-01T00:00:00.000Z", utc_text(0));
+    EXPECT_EQ("2026-11-30T14:02:11.345Z", utc_text(1796047331345));
+    EXPECT_EQ("1969-12-31T23:59:59.999Z", utc_text(-1));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -16,71 +15,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/raw_client.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace p2p::daemon {
 namespace {
 
 using std::chrono::milliseconds;
-
-/// A caller that says exactly what it is told to say.
-class RawClient {
-  public:
-    explicit RawClient(const std::filesystem::path& path)
-        : descriptor_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_un address{};
-        address.sun_family = AF_UNIX;
-        std::strncpy(
-            static_cast<char*>(address.sun_path), path.c_str(), sizeof(address.sun_path) - 1);
-        is_connected_ =
-            ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof(address))
-            == 0;
-    }
-
-    ~RawClient() { ::close(descriptor_); }
-
-    RawClient(const RawClient&) = delete;
-    RawClient& operator=(const RawClient&) = delete;
-
-    [[nodiscard]] bool is_connected() const { return is_connected_; }
-
-    void say(std::string_view text) const {
-        (void)::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL);
-    }
-
-    /// The answer up to its end (or the connection's), or what came within five seconds.
-    [[nodiscard]] std::string hear() const {
-        std::string text;
-        while (!is_whole(text) && can_hear(milliseconds{5000})) {
-            char piece[4096];
-            const auto got = ::recv(descriptor_, piece, sizeof(piece), 0);
-            if (got <= 0) break;
-            text.append(piece, static_cast<std::size_t>(got));
-        }
-        return text;
-    }
-
-    [[nodiscard]] bool can_hear(milliseconds wait) const {
-        pollfd watched{descriptor_, POLLIN, 0};
-        return ::poll(&watched, 1, static_cast<int>(wait.count())) > 0;
-    }
-
-    [[nodiscard]] std::string ask(std::string_view text) const {
-        say(text);
-        return hear();
-    }
-
-  private:
-    static bool is_whole(const std::string& text) {
-        const auto head = text.find("\r\n\r\n");
-        const auto length = text.find("Content-Length: ");
-        if (head == std::string::npos || length == std::string::npos) return false;
-        return text.size() >= head + 4 + std::stoul(text.substr(length + 16));
-    }
-
-    int descriptor_;
-    bool is_connected_ = false;
-};
+using tests::RawClient;
 
 std::string get(const std::string& path) {
     return "GET " + path + " HTTP/1.1\r\nHost: p2pd\r\n\r\n";

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net_support.hpp"
+#include "tests/daemon/net_support.hpp"
 
 namespace p2p::daemon {
 namespace {

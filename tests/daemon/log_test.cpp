@@ -42,7 +42,8 @@ TEST(LogFormat, LetsNoForeignByteReachTheTerminal) {
 TEST(LogFormat, JsonIsOneObject) {
     const LogEvent event{LogLevel::error, "bind_failed", {{"why", "in use"}}};
     EXPECT_EQ(
-        R"({"time":"2026-11-30T14:02:11.345Z","level":"error","event":"bind_failed","why":"in use"})",
+        R"({"time":"2026-11-30T14:02:11.345Z","level":"error",)"
+        R"("event":"bind_failed","why":"in use"})",
         format_log_line(LogFormat::json, at, event));
 }
 

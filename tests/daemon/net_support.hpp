@@ -1,6 +1,7 @@
 #pragma once
 
 // Nodes without a Node: identities and Links on one loop, and what they were told.
+// Loops run until a condition or a deadline; nothing sleeps.
 
 #include <functional>
 #include <map>

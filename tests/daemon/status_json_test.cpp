@@ -186,8 +186,8 @@ TEST(ErrorDocument, IsNotReadFromAnythingElse) {
 }
 
 TEST(Rfc3339, IsInUtc) {
-    EXPECT_EQ("1970-01-01T00:00:00Z", rfc3339(0));
-    EXPECT_EQ("2026-11-30T14:08:02Z", rfc3339(two_oclock));
+    EXPECT_EQ("1970-01-01T00:00:00Z", rfc3339_seconds(0));
+    EXPECT_EQ("2026-11-30T14:08:02Z", rfc3339_seconds(two_oclock));
 }
 
 }  // namespace

@@ -3,16 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "proto/session.hpp"
+#include "tests/support/liar.hpp"
 #include "tests/support/session_pair.hpp"
 
 namespace p2p::proto {
 namespace {
 
 using core::Bytes;
-using core::ByteView;
 using core::ErrorCode;
 using tests::bulk_piece;
 using tests::End;
+using tests::Liar;
 using tests::network;
 using tests::PairOptions;
 using tests::seed;
@@ -176,55 +177,6 @@ TEST(SessionUnderAttack, RefusesToDialAWeakId) {
     const auto session = Session::dial(tests::session_config("x"), identity, weak, seed(1));
     EXPECT_EQ(ErrorCode::forged, session.error().code);
 }
-
-/// A peer that has the keys of its session and says what it likes: a handshake made by hand.
-struct Liar {
-    Identity identity = Identity::from_seed(seed(10));
-    Identity victim_identity = Identity::from_seed(seed(20));
-    End victim{Session::accept(tests::session_config("victim"), victim_identity, seed(40))};
-    std::optional<Sealer> sealer{};
-
-    Liar() {
-        const Bytes prologue{suite_ik};
-        const HandshakeKeys keys{
-            identity.x25519_pair(), seed(30), x25519_public(victim_identity.id()).value()};
-        Handshake handshake(Pattern::ik, Role::initiator, prologue, keys);
-        Bytes first{suite_ik, 128, 0};
-        const Bytes message = handshake.write_message(network(7).bytes).value();
-        first.insert(first.end(), message.begin(), message.end());
-        victim.receive(first);
-        const Bytes answer = victim.send();
-        EXPECT_TRUE(handshake.read_message(ByteView(answer).subspan(3)));
-        sealer.emplace(handshake.split().sending);
-    }
-
-    void say(const Bytes& plain) {
-        Bytes record(plain.size() + record_overhead_bytes);
-        const ByteView pieces[] = {plain};
-        EXPECT_TRUE(seal_as_record(*sealer, pieces, record));
-        victim.receive(record);
-    }
-
-    void say(FrameKind kind, const Bytes& body) {
-        Bytes plain;
-        append_frame(kind, body, plain);
-        say(plain);
-    }
-
-    [[nodiscard]] Hello hello() const {
-        Hello hello;
-        hello.id = identity.id();
-        return hello;
-    }
-
-    void come_up() {
-        say(FrameKind::hello, encode(hello()));
-        say(FrameKind::confirm, {});
-        EXPECT_TRUE(victim.session.is_established());
-    }
-
-    [[nodiscard]] ErrorCode failure() const { return victim.session.failure().code; }
-};
 
 TEST(SessionUnderAttack, RefusesAHelloWithAnIdThatIsNotThatOfItsKey) {
     Liar liar;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/golden/noise/session.hpp"
 #include "tests/support/session_pair.hpp"
 
 namespace p2p::proto {
@@ -75,6 +76,25 @@ TEST(Session, ConversesWithTheStreamsCutAtRandom) {
         };
         pair.run();
         expect_conversation(pair);
+    }
+}
+
+TEST(Session, SaysTheSameBytesAsEver) {
+    for (const bool knows_id : {true, false}) {
+        PairOptions options = knows_id ? PairOptions{} : without_id();
+        for (auto* config : {&options.dialler, &options.acceptor}) {
+            config->hello.protocol_min = 1;
+            config->hello.protocol_max = 1;
+        }
+        SessionPair pair(options);
+        pair.run();
+        ASSERT_TRUE(pair.dialler.session.push_control({1, 2, 3}));
+        ASSERT_TRUE(pair.acceptor.session.push_bulk(bulk_piece(258, 5, 9)));
+        pair.dialler.session.request_rekey();
+        pair.run();
+        const auto& golden = knows_id ? golden::session_ik : golden::session_xx;
+        EXPECT_EQ(golden.from_dialler, core::to_hex(pair.dialler.sent));
+        EXPECT_EQ(golden.from_acceptor, core::to_hex(pair.acceptor.sent));
     }
 }
 

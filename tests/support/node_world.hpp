@@ -111,7 +111,9 @@ class NodeWorld {
     void connect(std::size_t from, std::size_t to);
     void disconnect(std::size_t a, std::size_t b, const std::string& why);
     void carry_out(std::size_t node, core::Effects& effects);
+    void carry_training(std::size_t node, core::Effect& effect);
     void carry(std::size_t node, core::Work& work);
+    bool carry_replica(Machine& machine, core::WorkOrder& order, core::WorkResult& result);
     void deliver(std::size_t from, std::size_t to, core::Message message);
     void step(std::size_t node);
     core::WorkResult apply(Machine& machine, const core::Apply& apply);

@@ -1,6 +1,7 @@
 #pragma once
 
 // A node with peers and jobs in most of their states: what the documents and screens are tested on.
+// Values only; fake_node.hpp answers requests with them.
 
 #include "core/node/status.hpp"
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// A folder of a test's own, gone with the object. Its path is short enough for unix sockets.
+// A folder of a test's own, gone with the object, so that tests neither meet nor leave anything.
+// Its path is short enough for unix sockets.
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,7 @@
 #pragma once
 
 // Writes what the data room reads: IDX files and gzip around them.
+// For tests of parsers: what it makes is right unless the test spoils it.
 
 #include <cstdint>
 #include <vector>

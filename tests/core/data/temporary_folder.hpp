@@ -1,6 +1,7 @@
 #pragma once
 
 // A folder of a test's own, gone with its scope.
+// Removed with all that it holds when the test is over.
 
 #include <cstdlib>
 #include <filesystem>

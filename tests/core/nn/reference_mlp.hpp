@@ -1,6 +1,7 @@
 #pragma once
 
 // An mlp in double, written as slowly and plainly as the formulas: what the learner is held to.
+// Slow and plain on purpose: what the learner is compared with.
 
 #include <cmath>
 #include <cstddef>

@@ -1,0 +1,152 @@
+// One job among the others: its links and members, and what its mixer wants (core/node/job_run).
+
+#include <type_traits>
+#include <utility>
+
+#include "core/node/job_run.hpp"
+
+namespace p2p::core {
+
+namespace {
+
+template <class... Acts>
+struct Overload : Acts... {
+    using Acts::operator()...;
+};
+template <class... Acts>
+Overload(Acts...) -> Overload<Acts...>;
+
+/// Orders that are answered, and so name the edge that waits for them.
+template <typename Order>
+constexpr bool is_answered =
+    std::is_same_v<Order, Encode> || std::is_same_v<Order, Decode> || std::is_same_v<Order, Apply>;
+
+}  // namespace
+
+void JobRun::on_linked(TimePoint now, PeerId peer, Incarnation incarnation, Effects& effects) {
+    linked_[peer] = incarnation;
+    members_.on_linked(peer, true);
+    for (const Message& record : records())
+        desk_.send(peer, record, effects);
+    if (!spec_ && announcement_) fetch_spec(now, peer, effects);
+    refresh_partner(now, peer, effects);
+    begin_when_possible(now, effects);
+}
+
+void JobRun::on_unlinked(TimePoint now, PeerId peer, Effects& effects) {
+    linked_.erase(peer);
+    members_.on_linked(peer, false);
+    refresh_partner(now, peer, effects);
+    joiners_.erase(peer);
+    if (spec_fetch_ && spec_fetch_->source() == peer) spec_fetch_->on_source_lost();
+    if (final_fetch_ && final_fetch_->source() == peer) {
+        final_fetch_->on_source_lost();
+        alarms_.set_no_later(Alarm::retry, now + retry_after);
+    }
+    if (catch_up_ && catch_up_->donor == peer && !catch_up_->is_adopting) {
+        give_up_catching_up(now, effects);
+    }
+}
+
+/// A peer is mixed with while it is linked and its newest report says that it takes part.
+void JobRun::refresh_partner(TimePoint now, PeerId peer, Effects& effects) {
+    if (!mixer_ || !mixer_->is_running()) return;
+    const auto linked = linked_.find(peer);
+    const Members::Member* member = members_.find(peer);
+    const bool takes_part =
+        linked != linked_.end() && member != nullptr
+        && (member->state() == JobState::running || member->state() == JobState::finishing)
+        && member->report.value.incarnation == linked->second;
+    MixingOutputs outputs;
+    if (takes_part) {
+        mixer_->on_partner_up(now, peer, linked->second, outputs);
+    } else {
+        mixer_->on_partner_down(now, peer, outputs);
+    }
+    lift(now, outputs, effects);
+}
+
+void JobRun::on_report(
+    TimePoint now, PeerId from, const Signed<JobReport>& report, Effects& effects) {
+    if (report.author == desk_.self()) {
+        if (report.value.incarnation < config_.incarnation) {
+            progress_.on_own_report(report.value.samples, stepped_.samples);
+        }
+        return;
+    }
+    if (!members_.add(now, report)) return;
+    desk_.broadcast(report, from, effects);
+    progress_.on_report(now, report.author, report.value.samples);
+    refresh_partner(now, report.author, effects);
+    begin_when_possible(now, effects);
+    consider_kept_end(now, effects);
+    if (state_ == JobState::running) {
+        catch_up_when_stale(now, effects);
+        pace(now, effects);
+        end_when_over(now, effects);
+    }
+}
+
+void JobRun::on_swap_word(TimePoint now, PeerId from, const SwapWord& word, Effects& effects) {
+    if (mixer_ && mixer_->knows(from)) {
+        MixingOutputs outputs;
+        mixer_->on_word(now, from, word, outputs);
+        return lift(now, outputs, effects);
+    }
+    const auto decline = [&](const SwapKey& key) {
+        desk_.send(from, SwapClose{.key = key, .why = SwapReason::not_running}, effects);
+    };
+    if (const auto* open = std::get_if<SwapOpen>(&word)) decline(open->key);
+    if (const auto* state = std::get_if<SwapState>(&word)) {
+        if (state->stage != SwapStage::idle) decline(state->key);
+    }
+}
+
+void JobRun::start_encodings(PeerId peer, Effects& effects) {
+    MixingOutputs outputs;
+    mixer_->start_encodings(peer, outputs);
+    lift(TimePoint{}, outputs, effects);  // orders only: no output of it depends on the time
+}
+
+template <typename Order>
+void JobRun::order_swap(Order order, Effects& effects) {
+    PendingWork pending{.job = job_, .purpose = Purpose::none, .edge = {}};
+    if constexpr (is_answered<Order>) {
+        pending.purpose = Purpose::swap;
+        pending.edge = order.edge;
+    }
+    desk_.order(pending, std::move(order), effects);
+}
+
+void JobRun::lift(TimePoint now, MixingOutputs& outputs, Effects& effects) {
+    for (MixingOutput& output : outputs) {
+        std::visit(
+            Overload{
+                [&](SwapSend& send) {
+                    std::visit(
+                        [&](auto& message) { desk_.send(send.to, message, effects); },
+                        send.message);
+                },
+                [&](SwapOrder& order) {
+                    std::visit([&](auto& each) { order_swap(std::move(each), effects); }, order);
+                },
+                [&](StepLimit& limit) {
+                    limit_ = limit;
+                    pace(now, effects);
+                },
+                [&](SwapOffence& offence) {
+                    desk_.offenders.emplace_back(offence.peer, offence.why);
+                },
+                [&](WantsRoom& wants) { desk_.wants_room.insert(wants.peer); },
+                [&](SwapEnded& ended) {
+                    if (ended.why == SwapReason::none) progress_.mark_current(now);
+                    effects.emplace_back(Say{ended});
+                },
+                [&](LedgerLine& line) {
+                    note(line, effects);
+                }},
+            output);
+    }
+}
+
+}  // namespace p2p::core
