@@ -257,9 +257,13 @@ void Workshop::Floor::save(const core::Save& order) {
         return;
     }
     const CheckpointRules rules{job->spec->checkpoint.keep_last, config_.min_free_bytes};
-    const auto tell = [this, post = post_, id = order.job](Status status) {
-        post([this, id, status] { events_.on_saved(id, status); });
-    };
+    const auto tell =
+        [this, post = post_, id = order.job, is_final = order.is_final](Status status) {
+            post([this, id, is_final, status] {
+                if (is_final) external_.set_done(id);  // saved or not, its process may go
+                events_.on_saved(id, status);
+            });
+        };
     Checkpoint checkpoint;
     checkpoint.layout = job->layout;
     checkpoint.samples_mesh = order.samples_mesh;
@@ -284,7 +288,6 @@ void Workshop::Floor::save(const core::Save& order) {
                 tell(write_checkpoint(run, *whole, rules));
             });
         });
-    if (order.is_final) external_.set_done(order.job);
 }
 
 void Workshop::Floor::tell_trouble(JobId job, const Error& error) {
