@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/duration_text.hpp"
+#include "core/base/nearest.hpp"
 #include "tools/p2pctl/invocation.hpp"
 
 namespace p2p::tools {
@@ -21,7 +22,10 @@ namespace {
 using core::Error;
 using core::ErrorCode;
 
-const std::map<std::string, Format> formats{
+template <typename Value>
+using Choices = std::map<std::string, Value>;
+
+const Choices<Format> formats{
     {"table", Format::table},
     {"wide", Format::wide},
     {"json", Format::json},
@@ -29,7 +33,7 @@ const std::map<std::string, Format> formats{
     {"csv", Format::csv},
     {"name", Format::name}};
 
-const std::map<std::string, ColorWish> color_wishes{
+const Choices<ColorWish> color_wishes{
     {"auto", ColorWish::automatic}, {"always", ColorWish::always}, {"never", ColorWish::never}};
 
 /// A duration, or a plain number of seconds.
@@ -40,6 +44,8 @@ std::optional<core::Duration> read_duration(const std::string& text) {
 
 /// The texts that CLI11 fills in before they mean anything.
 struct RawOptions {
+    std::string format = "table";
+    std::string color = "auto";
     std::string timeout;
     std::string watch;
     bool is_json = false;
@@ -130,14 +136,12 @@ void add_commands(Commands& commands, Invocation& invocation) {
 }
 
 void add_options(CLI::App& app, Invocation& invocation, RawOptions& raw) {
-    app.add_option("-o,--output", invocation.format, "table, wide, json, jsonl, csv, name")
-        ->transform(CLI::CheckedTransformer(formats));
+    app.add_option("-o,--output", raw.format, "table, wide, json, jsonl, csv, name");
     app.add_flag("--json", raw.is_json, "the same as -o json");
     app.add_option("--watch", raw.watch, "repeat a reading command, --watch or --watch=5s");
     app.add_option("--socket", invocation.socket, "p2pd's control socket")->envname("P2PD_SOCKET");
     app.add_option("--timeout", raw.timeout, "how long to wait (10s; wait: 60s)");
-    app.add_option("--color", invocation.color, "auto, always, never")
-        ->transform(CLI::CheckedTransformer(color_wishes));
+    app.add_option("--color", raw.color, "auto, always, never");
     app.add_flag("--no-header", raw.has_no_header, "tables without their first line");
     app.add_flag("-q,--quiet", invocation.is_quiet, "only the exit code and errors");
     app.add_flag("-v,--verbose", invocation.is_verbose, "say what is asked of p2pd");
@@ -147,9 +151,41 @@ Error usage(std::string what) {
     return {ErrorCode::invalid, std::move(what), "", "p2pctl --help"};
 }
 
+template <typename Value>
+core::Result<Value> choose(
+    const Choices<Value>& choices, std::string_view option, const std::string& text) {
+    const auto found = choices.find(text);
+    if (found != choices.end()) return found->second;
+    std::string known;
+    for (const auto& [name, value] : choices)
+        known += (known.empty() ? "" : ", ") + name;
+    return usage(std::string(option) + " takes " + known + ", not " + text);
+}
+
+/// What CLI11 says of a wrong command line, but for a word that is no command.
+Error parse_error(const CLI::App& app, const CLI::Error& wrong) {
+    std::vector<std::string> known;
+    for (const CLI::App* command : app.get_subcommands(nullptr))
+        known.push_back(command->get_name());
+    for (const std::string& word : app.remaining(true)) {
+        if (word.starts_with("-") || !app.get_subcommands().empty()) continue;
+        Error error = usage("'" + word + "' is no command");
+        const auto nearest =
+            core::nearest_name(word, std::vector<std::string_view>(known.begin(), known.end()));
+        if (nearest) error.why = "did you mean " + std::string(*nearest) + "?";
+        return error;
+    }
+    return usage(wrong.what());
+}
+
 /// Turns texts into values.
 core::Status finish(const CLI::App& app, const RawOptions& raw, Invocation& invocation) {
-    if (raw.is_json) invocation.format = Format::json;
+    const auto format = choose(formats, "--output", raw.is_json ? "json" : raw.format);
+    if (!format) return format.error();
+    invocation.format = *format;
+    const auto color = choose(color_wishes, "--color", raw.color);
+    if (!color) return color.error();
+    invocation.color = *color;
     invocation.has_header = !raw.has_no_header;
     if (!raw.timeout.empty()) {
         invocation.timeout = read_duration(raw.timeout);
@@ -194,7 +230,7 @@ core::Result<ParsedArguments> read_arguments(int count, char** values) {
         parsed.farewell->text = text.str();
         return parsed;
     } catch (const CLI::Error& wrong) {
-        return usage(wrong.what());
+        return parse_error(app, wrong);
     }
     if (const auto status = finish(app, raw, parsed.invocation); !status) return status.error();
     return parsed;

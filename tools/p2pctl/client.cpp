@@ -147,8 +147,7 @@ Result<std::string> Client::ask(const Request& request) {
     return answer;
 }
 
-Result<std::string> Client::perform(
-    const Request& request, const std::filesystem::path& socket) {
+Result<std::string> Client::perform(const Request& request, const std::filesystem::path& socket) {
     CURL* curl = curl_;
     curl_easy_reset(curl);
     Transfer transfer{curl, &request.sink, {}};

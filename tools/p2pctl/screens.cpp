@@ -13,7 +13,7 @@ namespace p2p::tools {
 namespace {
 
 constexpr std::size_t status_label_width = 11;
-constexpr std::size_t job_label_width = 13;
+constexpr std::size_t job_label_width = 14;  // "slowest link" and two blanks
 constexpr std::string_view part_gap = "   ";
 
 /// Parts of a line that are known, three blanks apart.

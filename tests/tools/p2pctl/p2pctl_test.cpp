@@ -110,6 +110,7 @@ TEST_F(P2pctlTest, EndsWithTwoOnWrongUsage) {
         EXPECT_EQ("", ran.out) << arguments;
         EXPECT_NE("", ran.err) << arguments;
     }
+    EXPECT_NE(std::string::npos, run("statsu").err.find("did you mean status?"));
     EXPECT_EQ(0, run("--help").code);
     EXPECT_NE(std::string::npos, run("job submit --help").out.find("--wait"));
 }
