@@ -26,6 +26,9 @@ namespace p2p::daemon {
 
 namespace {
 
+constexpr int crowded_rounds_max = 50;
+constexpr auto crowded_wait = std::chrono::milliseconds{20};
+
 using core::Error;
 using core::ErrorCode;
 
@@ -138,6 +141,7 @@ class ControlServer::Thread {
     Connections connections_;
     std::map<std::uint64_t, Connection*> waiting_;
     std::uint64_t exchanges_ = 0;
+    int crowded_rounds_ = 0;  // rounds without waiting long, after there were as many as may be
     std::atomic<bool> is_stopping_ = false;
     std::thread thread_;
 };
@@ -188,8 +192,7 @@ void ControlServer::Thread::stop() {
 
 void ControlServer::Thread::run() {
     while (!is_stopping_) {
-        for (const auto& door : doors_)
-            MHD_run(door->server);
+        run_servers();
         await_events();
         deliver_answers();
         expire(steady_now());
@@ -197,15 +200,14 @@ void ControlServer::Thread::run() {
     finish();
 }
 
-/// Twice more after a connection has ended: MHD, where it was full, counts it in the first of these
-/// and listens again in the second, and nothing else would wake it for them.
 void ControlServer::Thread::run_servers() {
-    for (int rounds = 1; rounds > 0; --rounds) {
-        const std::size_t before = connections_.size();
-        for (const auto& door : doors_) {
-            MHD_run(door->server);
-        }
-        if (connections_.size() < before) rounds = 3;
+    for (const auto& door : doors_) {
+        MHD_run(door->server);
+    }
+    if (connections_.size() >= config_.connections_max) {
+        crowded_rounds_ = crowded_rounds_max;
+    } else if (crowded_rounds_ > 0) {
+        --crowded_rounds_;
     }
 }
 
@@ -222,6 +224,8 @@ void ControlServer::Thread::await_events() {
         }
     }
     wait = std::min(wait, time_left(connections_, steady_now()));
+    // MHD, once full, listens again some runs after a connection has ended, and nothing wakes it.
+    if (crowded_rounds_ > 0) wait = std::min(wait, crowded_wait);
     ::poll(watched.data(), watched.size(), static_cast<int>(wait.count()));
 }
 
