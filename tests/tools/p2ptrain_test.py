@@ -247,6 +247,7 @@ class RunTest(WithDaemon):
         self.assertEqual(
             'job.name = "tiny"\nmodel.kind = "external"\n'
             'model.tensors = [{ name = "w", shape = [2, 3] }, { name = "b", shape = [2] }]\n'
+            'mixing.codec = "delta(q8)"\n'
             'train.samples = 1000\nmixing.recipe = "ad-psgd"\n', self.daemon.lines[0]["spec"])
 
     def test_the_loader_gives_its_batches_their_hash_and_ends_with_the_job(self):
