@@ -204,11 +204,8 @@ void ControlServer::Thread::run_servers() {
     for (const auto& door : doors_) {
         MHD_run(door->server);
     }
-    if (connections_.size() >= config_.connections_max) {
-        crowded_rounds_ = crowded_rounds_max;
-    } else if (crowded_rounds_ > 0) {
-        --crowded_rounds_;
-    }
+    if (crowded_rounds_ > 0) --crowded_rounds_;
+    if (connections_.size() >= config_.connections_max) crowded_rounds_ = crowded_rounds_max;
 }
 
 /// Sleeps until a socket, an answer, MHD's own timer or the nearest deadline.

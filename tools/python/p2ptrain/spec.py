@@ -25,7 +25,7 @@ def spec_text(job, tensors, settings):
     """
     lines = {"job.name": job, "model.kind": "external", "model.tensors": tensors}
     if "mixing.codec" not in settings:
-        lines["mixing.codec"] = "delta(q8)"  # a quarter of the bytes, and the mean stays where it is
+        lines["mixing.codec"] = "delta(q8)"  # a quarter of the bytes
     for key, value in settings.items():
         if key in lines:
             raise ValueError(f"{key} is given by the model and the job's name")
