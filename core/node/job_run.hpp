@@ -25,6 +25,14 @@
 
 namespace p2p::core {
 
+/// State on its way from a donor to this node.
+struct CatchUp {
+    std::optional<PeerId> donor;
+    TimePoint give_up_at{};
+    std::optional<BlobFetch> fetch;
+    bool is_adopting = false;
+};
+
 class JobRun {
   public:
     JobRun(TimePoint now, JobId job, const NodeConfig& config, Desk& desk, Rng rng);
@@ -95,14 +103,6 @@ class JobRun {
 
   private:
     enum class Alarm : std::uint8_t { report, evaluate, save, drop_frozen, retry, count_ };
-
-    /// State on its way from a donor to this node.
-    struct CatchUp {
-        std::optional<PeerId> donor;
-        TimePoint give_up_at{};
-        std::optional<BlobFetch> fetch;
-        bool is_adopting = false;
-    };
 
     // job_run.cpp
     void set_state(TimePoint now, JobState state, std::string reason, Effects& effects);
