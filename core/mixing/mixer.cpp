@@ -196,7 +196,6 @@ void Mixer::on_ended(TimePoint now, const SwapEnded& ended) {
     }
     ++partner.status.applied;
     ++swaps_applied_;
-    last_applied_at_ = now;
     partner.swap_seconds.add(to_seconds(ended.took));
     norms_[ended.shard.value] = ended.own_norm;
     const double norm = std::max(ended.own_norm, 1e-30);

@@ -87,8 +87,6 @@ class Mixer {
 
     [[nodiscard]] std::uint64_t swaps_applied() const { return swaps_applied_; }
 
-    [[nodiscard]] std::optional<TimePoint> last_applied_at() const { return last_applied_at_; }
-
     [[nodiscard]] std::vector<EdgeStatus> links() const;
 
   private:
@@ -152,7 +150,6 @@ class Mixer {
     bool is_planning_ = false;
     TimePoint last_planned_at_{};
     std::uint64_t swaps_applied_ = 0;
-    std::optional<TimePoint> last_applied_at_;
 };
 
 }  // namespace p2p::core

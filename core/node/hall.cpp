@@ -207,10 +207,10 @@ void Node::Hall::tidy_up(TimePoint now, Effects& effects) {
 
 /// Finished jobs beyond keep_finished go by themselves, the oldest first.
 void Node::Hall::forget_finished(TimePoint now, Effects& effects) {
-    std::vector<std::pair<Duration, JobId>> finished;
+    std::vector<std::pair<Duration, JobId>> finished;  // by age
     for (const auto& [id, job] : jobs_) {
         if (job->state() != JobState::done && job->state() != JobState::stopped) continue;
-        finished.emplace_back(job->status(now).since, id);
+        finished.emplace_back(now - job->since(), id);
     }
     if (finished.size() <= config_.keep_finished) return;
     std::sort(finished.rbegin(), finished.rend());

@@ -103,12 +103,11 @@ std::vector<HealthProblem> Node::Hall::health(TimePoint now) const {
 void Node::Hall::add_health(
     TimePoint now, const JobRun& job, std::vector<HealthProblem>& problems) const {
     if (job.state() == JobState::blocked || job.state() == JobState::failed) {
-        const JobStatus status = job.status(now);
         problems.push_back(
             {.code = "W0201",
              .severity = "error",
-             .since = status.since,
-             .text = "job " + job.name() + " cannot go on here: " + status.reason,
+             .since = now - job.since(),
+             .text = "job " + job.name() + " cannot go on here: " + job.reason(),
              .next = "p2pctl job show " + job.name(),
              .peer = {},
              .job = job.id()});

@@ -231,9 +231,10 @@ void JobRun::pace(TimePoint now, Effects& effects) {
     const auto members = members_.live_in(now, {JobState::running});
     const auto linked = std::count_if(
         members.begin(), members.end(), [&](PeerId peer) { return linked_.contains(peer); });
+    const bool is_standing = state_ != JobState::running || is_stopping_;
     effects.emplace_back(Pace{
         .job = job_,
-        .step_limit = state_ == JobState::running ? limit_.steps : StepCount{},
+        .step_limit = is_standing ? StepCount{} : limit_.steps,
         .samples_others = progress_.mesh() - stepped_.samples,
         .samples_total = progress_.total(),
         .time_total = from_seconds(spec_->train.minutes * 60),

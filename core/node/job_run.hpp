@@ -89,6 +89,11 @@ class JobRun {
 
     [[nodiscard]] JobState state() const { return state_; }
 
+    /// Why it is not running, and since when it is in its state.
+    [[nodiscard]] const std::string& reason() const { return reason_; }
+
+    [[nodiscard]] TimePoint since() const { return since_; }
+
     [[nodiscard]] bool is_saving() const { return saves_under_way_ > 0; }
 
     [[nodiscard]] PeerId submitter() const;
@@ -121,10 +126,6 @@ class JobRun {
     void evaluate(Effects& effects);
     void save(bool is_final, Effects& effects);
     [[nodiscard]] JobReport make_report(TimePoint now) const;
-
-    [[nodiscard]] bool is_active() const {
-        return state_ == JobState::running || state_ == JobState::finishing;
-    }
 
     // job_run_end.cpp
     [[nodiscard]] Ending::Context context(TimePoint now) const;

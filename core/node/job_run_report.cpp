@@ -178,13 +178,7 @@ void JobRun::prepare_shutdown(TimePoint now, Effects& effects) {
     if (state_ == JobState::done || state_ == JobState::stopped) return;
     save(false, effects);
     alarms_ = {};
-    effects.emplace_back(Pace{
-        .job = job_,
-        .step_limit = StepCount{},
-        .samples_others = progress_.mesh() - stepped_.samples,
-        .samples_total = progress_.total(),
-        .time_total = {},
-        .members = 1});
+    pace(now, effects);
 }
 
 void JobRun::remove(TimePoint now, Effects& effects) {
