@@ -16,6 +16,7 @@
 #include "daemon/driver.hpp"
 #include "daemon/entropy.hpp"
 #include "daemon/identity_file.hpp"
+#include "daemon/job_names.hpp"
 #include "daemon/links.hpp"
 #include "daemon/log.hpp"
 #include "daemon/node_setup.hpp"

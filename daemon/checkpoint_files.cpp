@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/limits.hpp"
+#include "daemon/job_names.hpp"
 #include "proto/json.hpp"
 
 namespace p2p::daemon {
@@ -42,29 +43,6 @@ Result<Json> read_object(std::string_view text, const char* schema, const std::s
         return malformed(file, std::string("its schema is not ") + schema);
     }
     return root;
-}
-
-struct JobStateName {
-    core::JobState state;
-    const char* name;
-};
-
-constexpr JobStateName job_state_names[] = {
-    {core::JobState::waiting, "waiting"},
-    {core::JobState::blocked, "blocked"},
-    {core::JobState::running, "running"},
-    {core::JobState::paused, "paused"},
-    {core::JobState::finishing, "finishing"},
-    {core::JobState::done, "done"},
-    {core::JobState::stopped, "stopped"},
-    {core::JobState::failed, "failed"},
-};
-
-const char* job_state_name(core::JobState state) {
-    for (const auto& entry : job_state_names) {
-        if (entry.state == state) return entry.name;
-    }
-    return "running";
 }
 
 }  // namespace
@@ -108,13 +86,9 @@ Result<CheckpointState> read_state_text(std::string_view text) {
     state.seed = *seed;
     state.train_loss = json_member<double>(*root, "train_loss").value_or(0);
     state.training_seconds = json_member<double>(*root, "training_seconds").value_or(0);
-    bool is_known = false;
-    for (const auto& entry : job_state_names) {
-        if (*job_state != entry.name) continue;
-        state.job_state = entry.state;
-        is_known = true;
-    }
-    if (!is_known) return malformed("state.json", "no such job_state");
+    const auto named = job_state_from(*job_state);
+    if (!named) return malformed("state.json", "no such job_state");
+    state.job_state = *named;
     if (const auto hash = json_member<std::string>(*root, "final_hash")) {
         const auto id = core::BlobHash::from_text(*hash);
         if (!id) return malformed("state.json", "final_hash is no hash");

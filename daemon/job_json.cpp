@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "daemon/job_names.hpp"
 #include "daemon/json_values.hpp"
 #include "daemon/status_json.hpp"
 #include "proto/control.hpp"
@@ -20,45 +21,6 @@ using core::NodeStatus;
 using core::SwapReason;
 
 constexpr std::size_t short_spec_letters = 8;
-
-std::string_view swap_reason_name(SwapReason reason) {
-    switch (reason) {
-        case SwapReason::none: return "";
-        case SwapReason::busy: return "busy";
-        case SwapReason::unknown_job: return "unknown_job";
-        case SwapReason::not_running: return "not_running";
-        case SwapReason::codec: return "codec";
-        case SwapReason::malformed: return "malformed";
-        case SwapReason::not_finite: return "not_finite";
-        case SwapReason::norm: return "norm";
-        case SwapReason::hash: return "hash";
-        case SwapReason::buried: return "buried";
-        case SwapReason::behind: return "behind";
-        case SwapReason::round_over: return "round_over";
-    }
-    return "";
-}
-
-std::string_view end_reason_name(core::EndReason reason) {
-    switch (reason) {
-        case core::EndReason::total: return "total";
-        case core::EndReason::time: return "time";
-        case core::EndReason::stop: return "stop";
-    }
-    return "";
-}
-
-std::string_view ledger_kind_name(core::LedgerLine::Kind kind) {
-    switch (kind) {
-        case core::LedgerLine::Kind::join: return "join";
-        case core::LedgerLine::Kind::death: return "death";
-        case core::LedgerLine::Kind::rollback: return "rollback";
-        case core::LedgerLine::Kind::adoption: return "adoption";
-        case core::LedgerLine::Kind::burial: return "burial";
-        case core::LedgerLine::Kind::final_model: return "final_model";
-    }
-    return "";
-}
 
 /// 0 in a report stands for "not yet"; here that is null.
 bool has_stepped(const JobReport& report) {
@@ -124,7 +86,9 @@ Json json_edge(const NodeStatus& node, const EdgeStatus& edge) {
         {"distance_ratio", json_number(edge.distance_ratio, is_used)},
         {"swap_seconds", is_used ? json_seconds(edge.swap_time) : Json{}},
         {"bytes_sent", edge.bytes_sent.value},
-        {"last_refusal", json_text_or_null(swap_reason_name(edge.last_refusal))},
+        {"last_refusal",
+         json_text_or_null(
+             edge.last_refusal == SwapReason::none ? "" : swap_reason_name(edge.last_refusal))},
     };
 }
 
@@ -154,20 +118,6 @@ void put_epochs(Json& entry, const JobStatus& job) {
 }
 
 }  // namespace
-
-std::string_view job_state_name(JobState state) {
-    switch (state) {
-        case JobState::waiting: return "waiting";
-        case JobState::blocked: return "blocked";
-        case JobState::running: return "running";
-        case JobState::paused: return "paused";
-        case JobState::finishing: return "finishing";
-        case JobState::done: return "done";
-        case JobState::stopped: return "stopped";
-        case JobState::failed: return "failed";
-    }
-    return "unknown";
-}
 
 Json json_job_summary(const NodeStatus& node, const JobStatus& job) {
     const auto same_name = std::count_if(

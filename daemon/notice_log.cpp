@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "daemon/job_names.hpp"
+
 namespace p2p::daemon {
 namespace {
 
@@ -11,50 +13,6 @@ std::string number(double value) {
     char text[40];
     std::snprintf(text, sizeof text, "%.6g", value);
     return text;
-}
-
-std::string_view name_of(core::JobState state) {
-    switch (state) {
-        case core::JobState::waiting: return "waiting";
-        case core::JobState::blocked: return "blocked";
-        case core::JobState::running: return "running";
-        case core::JobState::paused: return "paused";
-        case core::JobState::finishing: return "finishing";
-        case core::JobState::done: return "done";
-        case core::JobState::stopped: return "stopped";
-        case core::JobState::failed: return "failed";
-    }
-    return "unknown";
-}
-
-std::string_view name_of(core::SwapReason reason) {
-    switch (reason) {
-        case core::SwapReason::none: return "applied";
-        case core::SwapReason::busy: return "busy";
-        case core::SwapReason::unknown_job: return "unknown_job";
-        case core::SwapReason::not_running: return "not_running";
-        case core::SwapReason::codec: return "codec";
-        case core::SwapReason::malformed: return "malformed";
-        case core::SwapReason::not_finite: return "not_finite";
-        case core::SwapReason::norm: return "norm";
-        case core::SwapReason::hash: return "hash";
-        case core::SwapReason::buried: return "buried";
-        case core::SwapReason::behind: return "behind";
-        case core::SwapReason::round_over: return "round_over";
-    }
-    return "unknown";
-}
-
-std::string_view name_of(core::LedgerLine::Kind kind) {
-    switch (kind) {
-        case core::LedgerLine::Kind::join: return "join";
-        case core::LedgerLine::Kind::death: return "death";
-        case core::LedgerLine::Kind::rollback: return "rollback";
-        case core::LedgerLine::Kind::adoption: return "adoption";
-        case core::LedgerLine::Kind::burial: return "burial";
-        case core::LedgerLine::Kind::final_model: return "final_model";
-    }
-    return "unknown";
 }
 
 std::vector<LogField> with_error(core::PeerId peer, const core::Error& why) {
@@ -97,7 +55,7 @@ struct EventOf {
             "job_changed",
             {{"job", notice.job.text()},
              {"name", notice.name},
-             {"state", std::string(name_of(notice.state))},
+             {"state", std::string(job_state_name(notice.state))},
              {"reason", notice.reason}}};
     }
 
@@ -107,7 +65,7 @@ struct EventOf {
             "swap_ended",
             {{"job", notice.job.short_text()},
              {"peer", notice.peer.short_text()},
-             {"result", std::string(name_of(notice.why))},
+             {"result", std::string(swap_reason_name(notice.why))},
              {"shard", std::to_string(notice.shard.value), true},
              {"n", std::to_string(notice.n.value), true},
              {"round", std::to_string(notice.round.value), true},
@@ -121,7 +79,7 @@ struct EventOf {
         return {
             LogLevel::info,
             "ledger",
-            {{"kind", std::string(name_of(notice.kind))},
+            {{"kind", std::string(ledger_kind_name(notice.kind))},
              {"job", notice.job.text()},
              {"peer", notice.peer.text()},
              {"norm", number(notice.norm), true},

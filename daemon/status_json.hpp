@@ -77,7 +77,6 @@ struct CheckpointInfo {
 /// else one failed peer would have every other node restarted.
 [[nodiscard]] bool is_healthy(const core::NodeStatus& node);
 
-[[nodiscard]] std::string_view job_state_name(core::JobState state);
 [[nodiscard]] std::string_view peer_state_name(core::PeerState state);
 
 }  // namespace p2p::daemon
