@@ -1,7 +1,9 @@
 #include "daemon/log.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +24,8 @@ namespace {
 
 /// Lines that wait for the disk or the terminal; more are counted and dropped.
 constexpr std::size_t queue_lines_max = 4096;
+constexpr int wait_ms = 200;
+constexpr int waits_at_end_max = 5;  // a second in all for a reader who does not read
 
 struct LevelRow {
     LogLevel level;
@@ -98,15 +103,6 @@ std::string json_line(std::int64_t unix_ms, const LogEvent& event) {
     }
     line += '}';
     return line;
-}
-
-void write_all(int fd, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t count = ::write(fd, text.data(), text.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return;  // Nobody is left to be told that the log cannot be written.
-        text.remove_prefix(static_cast<std::size_t>(count));
-    }
 }
 
 }  // namespace
@@ -232,23 +228,42 @@ class Log::Writer {
         write_lines(unix_now_ms(), {lost});
     }
 
-    void write_lines(std::int64_t unix_ms, const std::vector<LogEvent>& events) const {
+    void write_lines(std::int64_t unix_ms, const std::vector<LogEvent>& events) {
         std::string text;
         for (const LogEvent& event : events) {
             text += format_log_line(format_, unix_ms, event) + '\n';
         }
-        write_all(fd_, text);
+        write_all(text);
+    }
+
+    /// In pieces that a pipe which can be written takes whole, so that the thread is never held
+    /// within write(2): a log that is ending gives up on a reader who does not read.
+    void write_all(std::string_view text) {
+        int waits_at_end = 0;
+        while (!text.empty() && !has_given_up_) {
+            pollfd ready{.fd = fd_, .events = POLLOUT, .revents = 0};
+            if (::poll(&ready, 1, wait_ms) == 0) {
+                has_given_up_ = is_ending_ && ++waits_at_end >= waits_at_end_max;
+                continue;
+            }
+            const ssize_t count =
+                ::write(fd_, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+            if (count < 0 && errno == EINTR) continue;
+            if (count <= 0) return;  // Nobody is left to be told that the log cannot be written.
+            text.remove_prefix(static_cast<std::size_t>(count));
+        }
     }
 
     const int fd_;
     std::atomic<LogLevel> level_;
     std::atomic<LogFormat> format_;
-    LogThrottle throttle_;  ///< of the writer thread alone
-    std::mutex mutex_;      ///< of all below
+    LogThrottle throttle_;                 ///< of the writer thread alone
+    bool has_given_up_ = false;            ///< likewise
+    std::atomic<bool> is_ending_ = false;  ///< set under the mutex
+    std::mutex mutex_;                     ///< of all below
     std::condition_variable changed_;
     std::deque<Entry> queue_;
     std::uint64_t dropped_ = 0;
-    bool is_ending_ = false;
     bool is_writing_ = false;
     std::thread thread_;  ///< last: it uses the rest
 };

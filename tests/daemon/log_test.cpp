@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,9 +72,17 @@ class LogPipe : public testing::Test {
         if (ends_[1] >= 0) close(ends_[1]);
     }
 
-    std::string read_all() {
+    void close_writing_end() {
         close(ends_[1]);
         ends_[1] = -1;
+    }
+
+    std::string read_all() {
+        close_writing_end();
+        return read_to_end();
+    }
+
+    std::string read_to_end() {
         std::string text;
         char buffer[4096];
         for (;;) {
@@ -114,21 +123,35 @@ TEST_F(LogPipe, FlushMeansThatLinesAreOut) {
 TEST_F(LogPipe, NeverWaitsForAReaderThatDoesNotRead) {
     // A pipe holds 64 KiB. 20,000 different lines are more than pipe and queue; write() returns.
     std::string text;
+    std::thread reader;
     {
         Log log({.level = LogLevel::info, .format = LogFormat::journal, .fd = ends_[1]});
         for (int i = 0; i < 20'000; ++i) {
             log.write(
                 LogLevel::info, "flood", {{"i", std::to_string(i)}, {"pad", std::string(64, 'x')}});
         }
-        // Only now is there a reader, so that the log's thread can end.
-        char buffer[65536];
-        ssize_t count = 0;
-        while (text.find("event=log_dropped") == std::string::npos
-               && (count = read(ends_[0], buffer, sizeof buffer)) > 0) {
-            text.append(buffer, static_cast<std::size_t>(count));
+        // Only now is there a reader, and it reads on until the log has ended.
+        reader = std::thread([this, &text] { text = read_to_end(); });
+    }
+    close_writing_end();
+    reader.join();
+    EXPECT_NE(std::string::npos, text.find("event=log_dropped lines="));
+}
+
+TEST_F(LogPipe, EndsAlthoughNobodyReads) {
+    std::size_t written = 0;
+    {
+        Log log({.level = LogLevel::info, .format = LogFormat::journal, .fd = ends_[1]});
+        for (; written < 5'000; ++written) {
+            log.write(
+                LogLevel::info,
+                "flood",
+                {{"i", std::to_string(written)}, {"pad", std::string(64, 'x')}});
         }
     }
-    EXPECT_NE(std::string::npos, text.find("event=log_dropped lines="));
+    const std::string text = read_all();              // what the pipe held when the log gave up:
+    EXPECT_EQ(0U, text.find("<6>event=flood i=0 "));  // from the first line on, not all
+    EXPECT_EQ(std::string::npos, text.find("i=" + std::to_string(written - 1) + " "));
 }
 
 }  // namespace
