@@ -48,11 +48,14 @@ void Driver::start() {
 
 void Driver::command(core::Command command, Answer answer) {
     check_thread();
-    if (const auto* submit = std::get_if<core::SubmitJob>(&command)) {
+    const auto* submit = std::get_if<core::SubmitJob>(&command);
+    if (submit != nullptr && !submit->only_validate) {
         // Others fetch the spec as the blob that is named by the job's id.
-        if (!submit->only_validate) {
-            parts_.workshop.add_blob(core::BlobHash{submit->job.bytes}, submit->spec_bytes);
-        }
+        answer = [this, job = submit->job, bytes = submit->spec_bytes, answer = std::move(answer)](
+                     const core::Result<core::CommandDone>& done) {
+            if (done) parts_.workshop.add_blob(core::BlobHash{job.bytes}, bytes);
+            answer(done);
+        };
     }
     const core::CommandId id = next_command_++;
     answers_.emplace(id, std::move(answer));
@@ -198,10 +201,6 @@ void Driver::carry_out(const core::Disconnect& effect) {
 }
 
 void Driver::carry_out(const core::StartTraining& effect) {
-    // Whoever trains a job can be asked for its spec.
-    if (effect.spec_bytes != nullptr) {
-        parts_.workshop.add_blob(core::BlobHash{effect.job.bytes}, effect.spec_bytes);
-    }
     parts_.workshop.start_training(effect);
 }
 

@@ -74,7 +74,7 @@ class Workshop {
     /// For SendBlob; null: not held.
     [[nodiscard]] std::shared_ptr<const core::Bytes> blob(core::BlobHash hash) const;
 
-    /// Specs that this node submitted or read. @pre the hash is that of the bytes
+    /// A spec that was submitted at this node. @pre the hash is that of the bytes
     void add_blob(core::BlobHash hash, std::shared_ptr<const core::Bytes> bytes);
 
     /// For daemon/tensor_socket: where clients of external jobs attach.

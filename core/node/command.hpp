@@ -17,7 +17,8 @@ namespace p2p::core {
 using CommandId = std::uint64_t;
 
 /// Announce a job to the mesh and join it here. Same id again: nothing changes. Same name with
-/// another spec: conflict.
+/// another spec: conflict. Once it is done, the doer serves `spec_bytes` as the blob named by
+/// `job`.
 struct SubmitJob {
     JobId job;
     JobSpec spec;

@@ -99,17 +99,7 @@ void JobRun::accept_spec(TimePoint now, JobSpec spec, Effects& effects) {
     name_ = spec_->name;
     spec_fetch_.reset();
     ending_.emplace(*spec_, config_.report_interval);
-    const auto hash = *BlobHash::from_bytes(job_.bytes);
-    desk_.blobs[hash] = spec_bytes_->size();
-    desk_.order(
-        {},
-        StoreBlob{
-            .job = job_,
-            .hash = hash,
-            .offset = 0,
-            .total = spec_bytes_->size(),
-            .bytes = spec_bytes_},
-        effects);
+    desk_.blobs[*BlobHash::from_bytes(job_.bytes)] = spec_bytes_->size();
     alarms_.set(Alarm::report, now);
     if (is_resumed_done_) return;
     if (is_accepted_ || config_.accept == JobAccept::all) return join(now, effects);

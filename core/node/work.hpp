@@ -23,7 +23,8 @@ namespace p2p::core {
 
 // --- the spec -----------------------------------------------------------------------------------
 
-/// Check that `bytes` are the canonical spec whose hash is `job`, and read them. -> SpecRead
+/// Check that `bytes` are the canonical spec whose hash is `job`, and read them; if they are, they
+/// are served as the blob of that hash from now on. -> SpecRead
 struct ReadSpec {
     JobId job;
     std::shared_ptr<const Bytes> bytes;

@@ -109,6 +109,7 @@ JobId NodeWorld::submit(std::size_t node, const JobSpec& spec) {
     const auto bytes = std::make_shared<const Bytes>(job.bytes.begin(), job.bytes.end());
     const auto done = command(node, SubmitJob{.job = job, .spec = spec, .spec_bytes = bytes});
     P2P_CHECK(done.has_value());
+    machines_[node].blobs[BlobHash{job.bytes}] = *bytes;
     return job;
 }
 

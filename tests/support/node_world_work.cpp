@@ -182,6 +182,7 @@ void NodeWorld::carry(std::size_t node, Work& work) {
     bool answers = true;
     if (auto* read = std::get_if<ReadSpec>(&work.order)) {
         result = SpecRead{specs_.at(read->job)};
+        machine.blobs[BlobHash{read->job.bytes}] = *read->bytes;
     } else if (auto* encode = std::get_if<Encode>(&work.order)) {
         const FloatView view(machine.replica.data() + encode->range.offset, encode->range.floats);
         const auto made = codec(machine, encode->edge, encode->range.floats)
