@@ -64,12 +64,12 @@ void Mixer::make_slots(PeerId peer, Partner& partner) {
     partner.status.peer = peer;
 }
 
-void Mixer::on_partner_up(TimePoint now, PeerId peer, Incarnation incarnation, MixingOutputs& out) {
+void Mixer::on_linked(TimePoint now, PeerId peer, Incarnation incarnation, MixingOutputs& out) {
     const std::size_t first = out.size();
     Partner& partner = partners_[peer];
     if (partner.slots.empty()) make_slots(peer, partner);
     const bool is_new = partner.incarnation != incarnation;
-    if (!is_new && partner.is_up) return;
+    if (!is_new && partner.is_linked) return;
 
     for (Slot& slot : partner.slots) {
         if (is_new && partner.incarnation != Incarnation{}) slot.edge.reset(now, out);
@@ -77,23 +77,28 @@ void Mixer::on_partner_up(TimePoint now, PeerId peer, Incarnation incarnation, M
         slot.retry_at = now;
     }
     partner.incarnation = incarnation;
-    partner.is_up = true;
+    partner.is_linked = true;
     for (Slot& slot : partner.slots)
         slot.edge.on_linked(now, out);
     absorb(now, first, out);
     plan(now, out);
 }
 
-void Mixer::on_partner_down(TimePoint now, PeerId peer, MixingOutputs& out) {
+void Mixer::on_unlinked(TimePoint now, PeerId peer, MixingOutputs& out) {
     const auto found = partners_.find(peer);
-    if (found == partners_.end() || !found->second.is_up) return;
-    found->second.is_up = false;
+    if (found == partners_.end() || !found->second.is_linked) return;
+    found->second.is_linked = false;
     found->second.down_since = now;
     for (Slot& slot : found->second.slots) {
         slot.edge.on_unlinked();
         if (rounds_) rounds_->on_settled({peer, slot.edge.key().shard});
     }
     plan(now, out);
+}
+
+void Mixer::set_taking_part(TimePoint now, PeerId peer, bool takes_part, MixingOutputs& out) {
+    Partner& partner = partners_.at(peer);
+    if (std::exchange(partner.takes_part, takes_part) != takes_part) plan(now, out);
 }
 
 // --- events --------------------------------------------------------------------------------------
@@ -245,7 +250,7 @@ std::optional<TimePoint> Mixer::next_wakeup() const {
         for (const Slot& slot : partner.slots) {
             if (const auto opened = slot.edge.opened_at()) {
                 next = earlier(next, std::max(*opened, slot.retry_at) + config_.bury_after);
-            } else if (is_running_ && partner.is_up && slot.retry_at > last_planned_at_) {
+            } else if (is_running_ && partner.is_up() && slot.retry_at > last_planned_at_) {
                 next = earlier(next, slot.retry_at);
             }
         }
@@ -274,7 +279,7 @@ double Mixer::distance_ratio() const {
     std::size_t count = 0;
     for (const auto& [peer, partner] : partners_) {
         for (const Slot& slot : partner.slots) {
-            if (!partner.is_up || !slot.distance_ratio) continue;
+            if (!partner.is_up() || !slot.distance_ratio) continue;
             squares += *slot.distance_ratio * *slot.distance_ratio;
             ++count;
         }

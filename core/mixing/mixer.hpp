@@ -43,11 +43,15 @@ class Mixer {
   public:
     Mixer(MixerConfig config, Rng rng);
 
-    /// A member of the job is linked, in this incarnation; also again after a break.
-    void on_partner_up(TimePoint now, PeerId peer, Incarnation incarnation, MixingOutputs& out);
-    void on_partner_down(TimePoint now, PeerId peer, MixingOutputs& out);
+    /// A member of the job is linked, in this incarnation; also again after a break. Told whether
+    /// the mixer runs or not: both ends of a session must know of it.
+    void on_linked(TimePoint now, PeerId peer, Incarnation incarnation, MixingOutputs& out);
+    void on_unlinked(TimePoint now, PeerId peer, MixingOutputs& out);
 
-    /// @pre `from` was told by on_partner_up; others' words are answered by the hall
+    /// Whether swaps are opened with a peer; those that are open go on. @pre knows(peer)
+    void set_taking_part(TimePoint now, PeerId peer, bool takes_part, MixingOutputs& out);
+
+    /// @pre knows(from); others' words are answered by the hall
     void on_word(TimePoint now, PeerId from, const SwapWord& word, MixingOutputs& out);
     void on_worked(
         TimePoint now, const EdgeKey& edge, const SwapResult& result, MixingOutputs& out);
@@ -77,8 +81,6 @@ class Mixer {
 
     [[nodiscard]] bool knows(PeerId peer) const { return partners_.contains(peer); }
 
-    [[nodiscard]] bool is_running() const { return is_running_; }
-
     [[nodiscard]] Round round() const { return rounds_ ? rounds_->current() : Round{}; }
 
     /// Distance to the partners over the norm, root mean square over the links, lately.
@@ -102,11 +104,14 @@ class Mixer {
 
     struct Partner {
         Incarnation incarnation;
-        bool is_up = false;
+        bool is_linked = false;
+        bool takes_part = false;
         TimePoint down_since{};
         std::vector<Slot> slots;  // by shard
         EdgeStatus status;
         Ewma swap_seconds{0.1};
+
+        [[nodiscard]] bool is_up() const { return is_linked && takes_part; }
     };
 
     void make_slots(PeerId peer, Partner& partner);
@@ -127,11 +132,11 @@ class Mixer {
     [[nodiscard]] CodecId codec() const;
     Slot* find(PeerId peer, ShardIndex shard);
 
-    /// Each shard on each link that is up.
+    /// Each shard on each link to a peer that takes part.
     template <typename Act>
     void for_each_up(Act act) {
         for (auto& [peer, partner] : partners_) {
-            if (!partner.is_up) continue;
+            if (!partner.is_up()) continue;
             for (Slot& slot : partner.slots)
                 act(slot);
         }

@@ -38,14 +38,17 @@ void Mixer::plan(TimePoint now, MixingOutputs& out) {
 }
 
 void Mixer::answer_asked(TimePoint now, MixingOutputs& out) {
-    for_each_up([&](Slot& slot) {
-        if (slot.edge.phase() != SwapPhase::asked) return;
-        if (!is_running_) {
-            slot.edge.decline(now, SwapReason::not_running, out);
-        } else if (!open(now, slot, out)) {
-            slot.edge.decline(now, SwapReason::busy, out);
+    for (auto& [peer, partner] : partners_) {
+        if (!partner.is_linked) continue;  // answered when it is linked again
+        for (Slot& slot : partner.slots) {
+            if (slot.edge.phase() != SwapPhase::asked) continue;
+            if (!is_running_) {
+                slot.edge.decline(now, SwapReason::not_running, out);
+            } else if (!open(now, slot, out)) {
+                slot.edge.decline(now, SwapReason::busy, out);
+            }
         }
-    });
+    }
 }
 
 bool Mixer::open(TimePoint now, Slot& slot, MixingOutputs& out) {
@@ -74,8 +77,8 @@ void Mixer::plan_random(TimePoint now, MixingOutputs& out) {
         bool has_own_open = false;
         for (auto& [peer, partner] : partners_) {
             Slot& slot = partner.slots[shard];
-            has_own_open |= partner.is_up && slot.edge.is_open() && slot.edge.was_opened_here();
-            if (partner.is_up && slot.edge.is_idle() && slot.retry_at <= now) idle.push_back(&slot);
+            has_own_open |= partner.is_up() && slot.edge.is_open() && slot.edge.was_opened_here();
+            if (partner.is_up() && slot.edge.is_idle() && slot.retry_at <= now) idle.push_back(&slot);
         }
         if (has_own_open || idle.empty()) continue;
         Slot& chosen = *idle[rng_.below(idle.size())];
@@ -125,7 +128,7 @@ void Mixer::plan_finish(TimePoint now, MixingOutputs& out) {
 bool Mixer::is_settled() const {
     if (!is_finishing_) return false;
     for (const auto& [peer, partner] : partners_) {
-        if (!partner.is_up) continue;
+        if (!partner.is_up()) continue;
         for (const Slot& slot : partner.slots) {
             if (slot.edge.is_open() || needs_finishing_swap(slot)) return false;
         }
@@ -149,7 +152,7 @@ ShareRule Mixer::share_rule() const {
 float Mixer::budget_taken(TimePoint now, ShardIndex shard) const {
     float taken = 0;
     for (const auto& [peer, partner] : partners_) {
-        if (!partner.is_up && now - partner.down_since > budget_hold) continue;
+        if (!partner.is_linked && now - partner.down_since > budget_hold) continue;
         taken += partner.slots[shard.value].edge.share_taken();
     }
     return taken;
@@ -158,7 +161,7 @@ float Mixer::budget_taken(TimePoint now, ShardIndex shard) const {
 std::size_t Mixer::links_up() const {
     std::size_t count = 0;
     for (const auto& [peer, partner] : partners_)
-        count += partner.is_up ? 1 : 0;
+        if (partner.is_up()) ++count;
     return count;
 }
 

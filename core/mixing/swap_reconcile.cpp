@@ -15,11 +15,8 @@ namespace p2p::core {
 void Edge::on_linked(TimePoint now, MixingOutputs& out) {
     is_linked_ = true;
     has_answered_ = false;
-    const bool is_new = n_ == SwapNumber{1} && phase_ == SwapPhase::idle;
-    if (!is_new) {
-        say(state(), out);
-        say_again(out);  // chunks may follow before the peer has said where it stands
-    }
+    say(state(), out);
+    say_again(out);  // chunks may follow before the peer has said where it stands
     if (const auto state = std::exchange(state_unheard_, std::nullopt)) on_state(now, *state, out);
 }
 
@@ -100,7 +97,8 @@ void Edge::on_peer_ahead(TimePoint now, const SwapState& state, MixingOutputs& o
     }
 }
 
-/// Numbers that no history of one pair of incarnations explains: both ends start above both.
+/// Numbers that no history of one pair of incarnations explains (the peer has dropped the job and
+/// taken it up again): both ends start above both.
 void Edge::realign(TimePoint now, SwapNumber next, MixingOutputs& out) {
     if (phase_ != SwapPhase::applying) note_burial(out);
     if (has_values_ && !is_applied_) {
@@ -108,8 +106,10 @@ void Edge::realign(TimePoint now, SwapNumber next, MixingOutputs& out) {
     }
     if (busy_) is_result_stale_ = true;
     reference_ = SwapNumber{0};
+    next_open_.reset();
     settle(now, SwapReason::buried, out);
     n_ = next;
+    say(state(), out);
 }
 
 void Edge::bury(TimePoint now, MixingOutputs& out) {

@@ -144,6 +144,7 @@ void JobRun::join(TimePoint now, Effects& effects) {
         .share_rule = {}};
     blob_bytes_max_ = config.layout.floats() * sizeof(float) * 4 + (std::uint64_t{1} << 20U);
     mixer_.emplace(std::move(config), rng_.split(1));
+    refresh_partners(now, effects);
     start_training(now, effects);
 }
 
@@ -208,8 +209,6 @@ void JobRun::begin(TimePoint now, Effects& effects) {
     mixer_->start(now, stepped_.steps, outputs);
     lift(now, outputs, effects);
     pace(now, effects);
-    for (const auto& [peer, incarnation] : linked_)
-        refresh_partner(now, peer, effects);
     if (ending_->reason()) begin_finishing(now, *ending_->reason(), effects);
     end_when_over(now, effects);
 }

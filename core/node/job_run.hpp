@@ -118,6 +118,7 @@ class JobRun {
 
     // job_run_mesh.cpp
     void refresh_partner(TimePoint now, PeerId peer, Effects& effects);
+    void refresh_partners(TimePoint now, Effects& effects);
     template <typename Order>
     void order_swap(Order order, Effects& effects);
     void lift(TimePoint now, MixingOutputs& outputs, Effects& effects);

@@ -188,10 +188,6 @@ void JobRun::become_done(TimePoint now, Effects& effects) {
         is_stopped ? JobState::stopped : JobState::done,
         is_stopped ? "stopped by " + control_->author.short_text() : "",
         effects);
-    MixingOutputs outputs;
-    for (const auto& [peer, incarnation] : linked_)
-        mixer_->on_partner_down(now, peer, outputs);
-    lift(now, outputs, effects);
     evaluate(effects);
     save(/*is_final=*/true, effects);
 }

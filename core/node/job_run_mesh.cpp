@@ -50,22 +50,29 @@ void JobRun::on_unlinked(TimePoint now, PeerId peer, Effects& effects) {
     }
 }
 
-/// A peer is mixed with while it is linked and its newest report says that it takes part.
+/// A peer is known to the mixer once the process at the other end of the link has told that it is
+/// a member, and is mixed with while its newest report says that it takes part.
 void JobRun::refresh_partner(TimePoint now, PeerId peer, Effects& effects) {
-    if (!mixer_ || !mixer_->is_running()) return;
+    if (!mixer_) return;
     const auto linked = linked_.find(peer);
     const Members::Member* member = members_.find(peer);
-    const bool takes_part =
-        linked != linked_.end() && member != nullptr
-        && (member->state() == JobState::running || member->state() == JobState::finishing)
-        && member->report.value.incarnation == linked->second;
+    const bool is_member = linked != linked_.end() && member != nullptr
+                           && member->report.value.incarnation == linked->second;
     MixingOutputs outputs;
-    if (takes_part) {
-        mixer_->on_partner_up(now, peer, linked->second, outputs);
+    if (is_member) {
+        mixer_->on_linked(now, peer, linked->second, outputs);
+        const bool takes_part =
+            member->state() == JobState::running || member->state() == JobState::finishing;
+        mixer_->set_taking_part(now, peer, takes_part, outputs);
     } else {
-        mixer_->on_partner_down(now, peer, outputs);
+        mixer_->on_unlinked(now, peer, outputs);
     }
     lift(now, outputs, effects);
+}
+
+void JobRun::refresh_partners(TimePoint now, Effects& effects) {
+    for (const auto& [peer, incarnation] : linked_)
+        refresh_partner(now, peer, effects);
 }
 
 void JobRun::on_report(

@@ -58,8 +58,6 @@ void JobRun::give_up_catching_up(TimePoint now, Effects& effects) {
     MixingOutputs outputs;
     mixer_->start(now, stepped_.steps, outputs);
     lift(now, outputs, effects);
-    for (const auto& [peer, incarnation] : linked_)
-        refresh_partner(now, peer, effects);
 }
 
 void JobRun::on_state_offer(TimePoint now, PeerId from, const StateOffer& offer, Effects& effects) {

@@ -28,14 +28,14 @@ DATA = demo_node.DATA
 
 
 def until(condition, seconds, what):
-    """Waits for a condition with a deadline."""
+    """Waits for a condition with a deadline; `what` may be a function, asked when it has passed."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         value = condition()
         if value:
             return value
         time.sleep(0.1)
-    raise AssertionError(f"not within {seconds} s: {what}")
+    raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
 
 
 class Mesh:
@@ -60,9 +60,17 @@ class Mesh:
     def steps(self, node):
         return self.own(node).get("steps") or 0
 
+    @staticmethod
+    def account(node):
+        """What a node and its log say last."""
+        shown = node.ctl("job", "show", "fashion", check=False)
+        with open(node.log, encoding="utf-8", errors="replace") as log:
+            lines = log.readlines()
+        return f"--- {node.name}\n{shown.stdout}{shown.stderr}{''.join(lines[-40:])}"
+
     def finish(self, seconds=200):
         until(lambda: all(self.own(n).get("state") == "done" for n in self.nodes), seconds,
-              f"all done: {[self.own(n).get('state') for n in self.nodes]}")
+              lambda: "all done\n" + "\n".join(self.account(n) for n in self.nodes))
         digests = {self.demo.digest_at(n) for n in self.nodes}
         return digests, [self.own(n)["final_hash"] for n in self.nodes]
 

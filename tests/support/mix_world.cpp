@@ -83,8 +83,9 @@ void MixWorld::link(std::size_t a, std::size_t b) {
     ++session_[{b, a}];
     for (const auto& [one, other] : {std::pair{a, b}, std::pair{b, a}}) {
         MixingOutputs outputs;
-        members_[one].mixer->on_partner_up(
+        members_[one].mixer->on_linked(
             now, members_[other].id, members_[other].incarnation, outputs);
+        members_[one].mixer->set_taking_part(now, members_[other].id, true, outputs);
         carry_out(one, outputs);
     }
 }
@@ -94,7 +95,7 @@ void MixWorld::break_link(std::size_t a, std::size_t b) {
     linked_[{a, b}] = linked_[{b, a}] = false;
     for (const auto& [one, other] : {std::pair{a, b}, std::pair{b, a}}) {
         MixingOutputs outputs;
-        members_[one].mixer->on_partner_down(now, members_[other].id, outputs);
+        members_[one].mixer->on_unlinked(now, members_[other].id, outputs);
         carry_out(one, outputs);
     }
 }

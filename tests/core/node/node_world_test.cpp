@@ -3,6 +3,7 @@
 
 #include "tests/support/node_world.hpp"
 
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -130,6 +131,32 @@ TEST(Job, DoesNotStandStillWhileANodeIsFrozen) {
         << world.describe();
     expect_same_final(world, 4);
     EXPECT_FALSE(world.job(1).ledger.empty());  // it was stale and adopted the others' state
+}
+
+TEST(Job, MixesOverLinksThatBrokeAndCameBackWhileANodeCaughtUp) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        NodeWorld world({.seed = seed});
+        world.submit(0, world.spec(300'000));
+        world.run_for(seconds{4});
+        world.freeze(1);
+        world.run_for(seconds{20});
+        world.thaw(1);
+        Rng rng(seed);
+        for (int i = 0; i < 10; ++i) {
+            const std::size_t other = std::array<std::size_t, 3>{0, 2, 3}[rng.below(3)];
+            world.run_for(milliseconds{rng.below(60)});
+            world.cut(1, other);
+            world.run_for(milliseconds{rng.below(60)});
+            world.mend(1, other);
+        }
+        world.run_for(seconds{3});
+        const std::uint64_t swaps = world.job(1).own.swaps;
+        world.run_for(seconds{3});
+        EXPECT_GT(world.job(1).own.swaps, swaps + 20) << "seed " << seed << world.describe();
+        EXPECT_TRUE(world.run_until([&] { return world.all_in(JobState::done); }, seconds{120}))
+            << "seed " << seed << world.describe();
+        expect_same_final(world, 4);
+    }
 }
 
 TEST(Job, IsStoppedEverywhereByItsSubmitterOnly) {
