@@ -78,7 +78,8 @@ void Mixer::plan_random(TimePoint now, MixingOutputs& out) {
         for (auto& [peer, partner] : partners_) {
             Slot& slot = partner.slots[shard];
             has_own_open |= partner.is_up() && slot.edge.is_open() && slot.edge.was_opened_here();
-            if (partner.is_up() && slot.edge.is_idle() && slot.retry_at <= now) idle.push_back(&slot);
+            if (partner.is_up() && slot.edge.is_idle() && slot.retry_at <= now)
+                idle.push_back(&slot);
         }
         if (has_own_open || idle.empty()) continue;
         Slot& chosen = *idle[rng_.below(idle.size())];

@@ -117,6 +117,11 @@ class Desk {
         return pending;
     }
 
+    /// What a removed job had asked for is not answered, not even where it is taken up again.
+    void forget_work(JobId job) {
+        std::erase_if(pending_, [&](const auto& each) { return each.second.job == job; });
+    }
+
     void on_connected(PeerId peer) { lanes_.insert_or_assign(peer, BulkLane()); }
 
     void on_disconnected(PeerId peer) { lanes_.erase(peer); }

@@ -18,6 +18,12 @@ std::uint64_t encoded_size(CodecId codec, std::size_t floats, bool keyframe) {
     return encoded_bytes(codec, floats, keyframe);
 }
 
+/// Above all that this process told of a job which it removed and takes up again.
+std::uint64_t first_sequence(TimePoint now) {
+    const auto since = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, since.count()));
+}
+
 }  // namespace
 
 JobRun::JobRun(TimePoint now, JobId job, const NodeConfig& config, Desk& desk, Rng rng)
@@ -27,7 +33,8 @@ JobRun::JobRun(TimePoint now, JobId job, const NodeConfig& config, Desk& desk, R
       rng_(rng),
       since_(now),
       progress_(desk.self(), SampleCount{}),
-      members_(report_fresh_for) {}
+      members_(report_fresh_for),
+      report_sequence_(first_sequence(now)) {}
 
 PeerId JobRun::submitter() const {
     return announcement_ ? announcement_->author : PeerId{};

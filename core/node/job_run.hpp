@@ -202,7 +202,7 @@ class JobRun {
     StepLimit limit_{no_step_limit};
     SteppedReport stepped_;
     RateMeter samples_rate_{std::chrono::seconds{5}};
-    std::uint64_t report_sequence_ = 0;
+    std::uint64_t report_sequence_;
     std::optional<TimePoint> began_at_;
     double eval_loss_ = 0;
     double accuracy_ = 0;

@@ -183,6 +183,7 @@ void JobRun::prepare_shutdown(TimePoint now, Effects& effects) {
 
 void JobRun::remove(TimePoint now, Effects& effects) {
     (void)now;
+    desk_.forget_work(job_);
     const auto spec_hash = *BlobHash::from_bytes(job_.bytes);
     drop_blob(spec_hash, effects);
     if (!final_hash_.is_zero()) drop_blob(final_hash_, effects);

@@ -106,11 +106,16 @@ JobId NodeWorld::submit(std::size_t node, const JobSpec& spec) {
     JobId job;
     job.bytes[5] = static_cast<std::uint8_t>(specs_.size() + 1);
     specs_[job] = spec;
+    submit_again(node, job);
+    return job;
+}
+
+void NodeWorld::submit_again(std::size_t node, JobId job) {
+    const JobSpec& spec = specs_.at(job);
     const auto bytes = std::make_shared<const Bytes>(job.bytes.begin(), job.bytes.end());
     const auto done = command(node, SubmitJob{.job = job, .spec = spec, .spec_bytes = bytes});
     P2P_CHECK(done.has_value());
     machines_[node].blobs[BlobHash{job.bytes}] = *bytes;
-    return job;
 }
 
 Result<CommandDone> NodeWorld::command(std::size_t node, const Command& command) {

@@ -35,6 +35,7 @@ class NodeWorld {
     /// A job over `samples` samples of the mesh; external, one tensor. Not submitted yet.
     [[nodiscard]] core::JobSpec spec(std::uint64_t samples) const;
     core::JobId submit(std::size_t node, const core::JobSpec& spec);
+    void submit_again(std::size_t node, core::JobId job);
     core::Result<core::CommandDone> command(std::size_t node, const core::Command& command);
     void run_for(core::Duration duration);
     /// Runs until `done`, at most `limit` of virtual time; false where it never came.

@@ -101,6 +101,18 @@ void NodeWorld::carry_training(std::size_t node, Effect& effect) {
         machine.pace = *pace;
     } else if (std::holds_alternative<EndTraining>(effect)) {
         machine.has_ended = true;
+    } else if (const auto* drop = std::get_if<DropTraining>(&effect)) {
+        const auto is_of_it = [&](const auto& entry) {
+            return entry.first.job == drop->job;
+        };
+        std::erase_if(machine.codecs, is_of_it);
+        std::erase_if(machine.encoded, is_of_it);
+        std::erase_if(machine.arriving, is_of_it);
+        machine.replica.clear();
+        machine.steps = {};
+        machine.samples = {};
+        machine.is_training = false;
+        machine.has_ended = false;
     } else if (auto* save = std::get_if<Save>(&effect)) {
         machine.saved = machine.replica;
         machine.saved_steps = machine.steps;

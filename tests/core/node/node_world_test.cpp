@@ -159,6 +159,23 @@ TEST(Job, MixesOverLinksThatBrokeAndCameBackWhileANodeCaughtUp) {
     }
 }
 
+TEST(Job, IsMixedAgainWithANodeThatRemovedItAndTookItUpAgain) {
+    NodeWorld world({.seed = 7});
+    const JobId job = world.submit(0, world.spec(200'000));
+    world.run_for(seconds{4});
+    ASSERT_TRUE(world.command(1, PauseJob{job}));
+    ASSERT_TRUE(world.command(1, RemoveJob{job}));
+    world.run_for(seconds{1});
+    world.submit_again(1, job);
+    world.run_for(seconds{3});
+    const std::uint64_t swaps = world.job(1).own.swaps;
+    world.run_for(seconds{3});
+    EXPECT_GT(world.job(1).own.swaps, swaps + 20) << world.describe();
+    ASSERT_TRUE(world.run_until([&] { return world.all_in(JobState::done); }, seconds{120}))
+        << world.describe();
+    expect_same_final(world, 4);
+}
+
 TEST(Job, IsStoppedEverywhereByItsSubmitterOnly) {
     NodeWorld world({});
     const JobId job = world.submit(1, world.spec(1'000'000));
