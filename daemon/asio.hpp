@@ -6,6 +6,10 @@
 // from it where they can. Errors come as values: `co_await ...(as_result)` gives a tuple whose
 // first member is the error code.
 
+// First: Asio asks the standard library's configuration how to allocate, and every file must get
+// the same answer (one that had seen no standard header yet freed what another had allocated).
+#include <cstddef>
+
 #include <asio.hpp>
 #include <asio/experimental/as_tuple.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
