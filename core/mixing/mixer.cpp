@@ -11,8 +11,8 @@ namespace p2p::core {
 
 namespace {
 
-constexpr std::size_t shards_in_flight_max = 4;  // a link: snapshots held at once
-constexpr Duration retry_busy = std::chrono::milliseconds{20};
+constexpr std::size_t shards_in_flight_max = 4;                 // a link: snapshots held at once
+constexpr Duration retry_busy = std::chrono::milliseconds{10};  // and up to as much again, drawn
 constexpr Duration retry_refused = std::chrono::milliseconds{500};
 
 template <class... Acts>
@@ -124,6 +124,7 @@ void Mixer::on_word(TimePoint now, PeerId from, const SwapWord& word, MixingOutp
             [&](const SwapOpen& open) {
                 if (rounds_) rounds_->on_peer_round(open.round);
                 edge.on_open(now, open, out);
+                withdraw_when_late(now, *slot, out);
             },
             [&](const SwapChunk& chunk) { edge.on_chunk(chunk, out); },
             [&](const SwapReady& ready) { edge.on_ready(now, ready, out); },
@@ -196,7 +197,9 @@ void Mixer::on_ended(TimePoint now, const SwapEnded& ended) {
     if (ended.why != SwapReason::none) {
         ++partner.status.refused;
         partner.status.last_refusal = ended.why;
-        slot.retry_at = now + (ended.why == SwapReason::busy ? retry_busy : retry_refused);
+        // Drawn, or nodes that turn each other down in a circle do so again and again.
+        const Duration wait = ended.why == SwapReason::busy ? retry_busy : retry_refused;
+        slot.retry_at = now + from_seconds(to_seconds(wait) * (1 + rng_.uniform()));
         return;
     }
     ++partner.status.applied;
@@ -273,6 +276,15 @@ void Mixer::on_wakeup(TimePoint now, MixingOutputs& out) {
 }
 
 // --- what people see -----------------------------------------------------------------------------
+
+bool Mixer::has_open_swap() const {
+    for (const auto& [peer, partner] : partners_) {
+        if (!partner.is_linked) continue;
+        for (const Slot& slot : partner.slots)
+            if (slot.edge.is_open()) return true;
+    }
+    return false;
+}
 
 double Mixer::distance_ratio() const {
     double squares = 0;

@@ -67,6 +67,9 @@ class Mixer {
     void begin_finishing(TimePoint now, MixingOutputs& out);
     [[nodiscard]] bool is_settled() const;
 
+    /// Whether a swap is open on any link.
+    [[nodiscard]] bool has_open_swap() const;
+
     /// The link has room: takes snapshots for what waits, a few shards at a time.
     void start_encodings(PeerId peer, MixingOutputs& out);
 
@@ -128,6 +131,7 @@ class Mixer {
     [[nodiscard]] bool needs_finishing_swap(const Slot& slot) const;
     [[nodiscard]] ShareRule share_rule() const;
     [[nodiscard]] float budget_taken(TimePoint now, ShardIndex shard) const;
+    void withdraw_when_late(TimePoint now, Slot& slot, MixingOutputs& out);
     [[nodiscard]] std::size_t links_up() const;
     [[nodiscard]] CodecId codec() const;
     Slot* find(PeerId peer, ShardIndex shard);

@@ -13,6 +13,7 @@ namespace p2p::core {
 namespace {
 
 constexpr Duration budget_hold = std::chrono::seconds{15};  // of a link that is down
+constexpr Duration partner_patience = std::chrono::seconds{1};
 
 }  // namespace
 
@@ -70,18 +71,21 @@ bool Mixer::is_step_due(StepCount last) const {
     return steps_.value >= last.value + config_.recipe.every_steps;
 }
 
+/// One own swap at a time; but one whose partner is slow or stands still keeps only its part of the
+/// budget, and not this node from the others.
 void Mixer::plan_random(TimePoint now, MixingOutputs& out) {
     for (std::uint32_t shard = 0; shard < config_.layout.shard_count(); ++shard) {
         if (!is_step_due(opened_at_steps_[shard])) continue;
         std::vector<Slot*> idle;
-        bool has_own_open = false;
+        bool waits = false;
         for (auto& [peer, partner] : partners_) {
             Slot& slot = partner.slots[shard];
-            has_own_open |= partner.is_up() && slot.edge.is_open() && slot.edge.was_opened_here();
+            waits |= partner.is_up() && slot.edge.was_opened_here()
+                     && now - *slot.edge.opened_at() < partner_patience;
             if (partner.is_up() && slot.edge.is_idle() && slot.retry_at <= now)
                 idle.push_back(&slot);
         }
-        if (has_own_open || idle.empty()) continue;
+        if (waits || idle.empty()) continue;
         Slot& chosen = *idle[rng_.below(idle.size())];
         if (open(now, chosen, out)) opened_at_steps_[shard] = steps_;
     }
@@ -154,9 +158,21 @@ float Mixer::budget_taken(TimePoint now, ShardIndex shard) const {
     float taken = 0;
     for (const auto& [peer, partner] : partners_) {
         if (!partner.is_linked && now - partner.down_since > budget_hold) continue;
-        taken += partner.slots[shard.value].edge.share_taken();
+        const Edge& edge = partner.slots[shard.value].edge;
+        // A partner that does not even answer keeps nothing: see withdraw_when_late.
+        const bool is_unheard =
+            edge.phase() == SwapPhase::opening && now - *edge.opened_at() >= partner_patience;
+        if (!is_unheard) taken += edge.share_taken();
     }
     return taken;
+}
+
+/// The answer has come, when this end may have given the budget away.
+void Mixer::withdraw_when_late(TimePoint now, Slot& slot, MixingOutputs& out) {
+    const Edge& edge = slot.edge;
+    if (edge.phase() != SwapPhase::agreed || now - *edge.opened_at() < partner_patience) return;
+    if (budget_taken(now, edge.key().shard) <= budget_total) return;
+    slot.edge.withdraw(now, SwapReason::busy, out);
 }
 
 std::size_t Mixer::links_up() const {

@@ -57,6 +57,11 @@ void Edge::decline(TimePoint now, SwapReason why, MixingOutputs& out) {
     settle(now, why, out);
 }
 
+void Edge::withdraw(TimePoint now, SwapReason why, MixingOutputs& out) {
+    P2P_CHECK(phase_ == SwapPhase::agreed && why != SwapReason::none);
+    refuse(now, why, out);
+}
+
 void Edge::on_open(TimePoint now, const SwapOpen& open, MixingOutputs& out) {
     if (open.key.n < n_) return;  // sent again on a new session, settled here since
     if (!(open.share > 0 && open.share < 1 && open.gamma > 0 && open.gamma <= 1)) {
@@ -126,7 +131,7 @@ Edge::Piece Edge::take_chunk() {
 }
 
 void Edge::on_chunk(const SwapChunk& chunk, MixingOutputs& out) {
-    if (chunk.key.n < n_ || own_close_) return;
+    if (chunk.key.n < n_ || (chunk.key.n == n_ && own_close_)) return;
     if (chunk.key.n > n_ || !own_open_ || !peer_open_) {
         return offend("a chunk came for a swap that is not open", out);
     }
@@ -176,7 +181,8 @@ void Edge::on_decoded(TimePoint now, const Decoded& decoded, MixingOutputs& out)
 }
 
 void Edge::on_ready(TimePoint now, const SwapReady& ready, MixingOutputs& out) {
-    if (ready.key.n < n_ || own_close_ || phase_ == SwapPhase::applying) return;
+    if (ready.key.n < n_) return;
+    if (ready.key.n == n_ && (own_close_ || phase_ == SwapPhase::applying)) return;
     if (ready.key.n > n_ || !own_open_ || !peer_open_) {
         return offend("a swap that is not open was said to be ready", out);
     }

@@ -103,6 +103,8 @@ class Edge {
     void open(TimePoint now, const SwapTerms& terms, MixingOutputs& out);
     /// Answers the peer's open of n by a close: n is settled. @pre phase is asked
     void decline(TimePoint now, SwapReason why, MixingOutputs& out);
+    /// Takes back the own open, or the answer to the peer's. @pre phase is agreed
+    void withdraw(TimePoint now, SwapReason why, MixingOutputs& out);
     /// Takes the snapshot and encodes it. @pre wants_encode()
     void encode(MixingOutputs& out);
 
