@@ -89,6 +89,21 @@ void Workshop::Floor::work(Ticket ticket, const core::Evaluate& order) {
     });
 }
 
+void Workshop::Floor::work(Ticket ticket, const core::TakeSketch& order) {
+    const auto job = job_of(order.job);
+    if (!job || !job->trainer) return answer_later(ticket, not_trained());
+    const auto tell = [this, post = post_, ticket](WorkResult result) {
+        post([this, ticket, result = std::move(result)] { events_.on_worked(ticket, result); });
+    };
+    job->trainer->snapshot(
+        {0, core::parameter_count(job->layout)}, [this, tell](Result<std::vector<float>> values) {
+            if (!values) return tell(values.error());
+            workers_.submit([tell, parameters = *std::move(values)] {
+                tell(core::Sketched{core::sketch_of(parameters)});
+            });
+        });
+}
+
 void Workshop::Floor::work(Ticket ticket, const core::Freeze& order) {
     const auto job = job_of(order.job);
     if (!job || !job->trainer) return answer_later(ticket, not_trained());
@@ -119,22 +134,24 @@ void Workshop::Floor::work(Ticket ticket, const core::CheckBlob& order) {
 
 void Workshop::Floor::check_thawed(Ticket ticket, const JobPtr& job, const core::CheckBlob& order) {
     const auto check = [hash = order.hash, bytes = blobs_.whole(order.hash), job](
-                           const ReplicaState& own) -> Result<double> {
+                           const ReplicaState& own) -> core::BlobChecked {
         if (hash_blob(*bytes) != hash) {
-            return Error{ErrorCode::forged, "a blob's bytes do not fit its hash", "", ""};
+            return {Error{ErrorCode::forged, "a blob's bytes do not fit its hash", "", ""}};
         }
         const auto theirs = thaw_replica(job->layout, *bytes);
-        if (!theirs) return theirs.error();
-        return distance_ratio(own.parameters, theirs->parameters);
+        if (!theirs) return {theirs.error()};
+        return {
+            distance_ratio(own.parameters, theirs->parameters),
+            core::sketch_of(theirs->parameters)};
     };
-    const auto tell = [this, post = post_, ticket, hash = order.hash](Result<double> ratio) {
-        post([this, ticket, hash, ratio = std::move(ratio)] {
-            if (ratio) blobs_.set_trusted(hash);
-            events_.on_worked(ticket, core::BlobChecked{ratio});
+    const auto tell = [this, post = post_, ticket, hash = order.hash](core::BlobChecked checked) {
+        post([this, ticket, hash, checked = std::move(checked)] {
+            if (checked.distance_ratio) blobs_.set_trusted(hash);
+            events_.on_worked(ticket, checked);
         });
     };
     job->trainer->copy_state(false, [this, check, tell](Result<ReplicaState> own) {
-        if (!own) return tell(own.error());
+        if (!own) return tell({own.error()});
         workers_.submit([check, tell, own = *std::move(own)] { tell(check(own)); });
     });
 }

@@ -124,6 +124,19 @@ void read_fields(Unpacker& in, core::JobAnnouncement& record) {
     record.spec_bytes.value = in.read_uint();
 }
 
+std::optional<core::Sketch> read_sketch(Unpacker& in) {
+    const ByteView bytes = in.read_binary(2 * core::Sketch::cells);
+    if (bytes.empty()) return std::nullopt;
+    if (bytes.size() != 2 * core::Sketch::cells) {
+        in.fail(ErrorCode::wrong_size, "a sketch has another number of cells");
+        return std::nullopt;
+    }
+    core::Sketch sketch;
+    for (std::size_t cell = 0; cell < core::Sketch::cells; ++cell)
+        sketch.half[cell] = core::load_le<std::uint16_t>(bytes.data() + 2 * cell);
+    return sketch;
+}
+
 void read_fields(Unpacker& in, core::JobReport& record) {
     read_id(in, record.job);
     record.incarnation.value = in.read_uint();
@@ -143,6 +156,7 @@ void read_fields(Unpacker& in, core::JobReport& record) {
     record.batch_hash = in.read_uint();
     record.settled = in.read_bool();
     read_id(in, record.final_hash);
+    record.sketch = read_sketch(in);
 }
 
 void read_fields(Unpacker& in, core::JobControl& record) {

@@ -97,6 +97,15 @@ void write_fields(Packer& out, const core::JobAnnouncement& record) {
     out.binary(record.job.bytes).text(record.name).uint(record.spec_bytes.value);
 }
 
+/// Cells in order, little end first; nothing where there is none.
+Bytes sketch_bytes(const std::optional<core::Sketch>& sketch) {
+    if (!sketch) return {};
+    Bytes bytes(2 * core::Sketch::cells);
+    for (std::size_t cell = 0; cell < core::Sketch::cells; ++cell)
+        core::store_le(bytes.data() + 2 * cell, sketch->half[cell]);
+    return bytes;
+}
+
 void write_fields(Packer& out, const core::JobReport& record) {
     out.binary(record.job.bytes)
         .uint(record.incarnation.value)
@@ -115,7 +124,8 @@ void write_fields(Packer& out, const core::JobReport& record) {
         .uint(nanoseconds(record.training_time))
         .uint(record.batch_hash)
         .boolean(record.settled)
-        .binary(record.final_hash.bytes);
+        .binary(record.final_hash.bytes)
+        .binary(sketch_bytes(record.sketch));
 }
 
 void write_fields(Packer& out, const core::JobControl& record) {

@@ -192,6 +192,7 @@ std::string_view fault_in(const core::JobReport& record) {
     }
     if (!is_ratio(record.accuracy) || !is_ratio(record.utilization))
         return "a ratio outside [0, 1]";
+    if (record.sketch && !core::is_sketch(*record.sketch)) return "a sketch that is no numbers";
     const auto time = record.training_time;
     const bool is_time = time >= core::Duration::zero() && time <= limits::training_time_max;
     return is_time ? sound : "a training time out of range";

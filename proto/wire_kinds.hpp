@@ -71,7 +71,7 @@ P2P_WIRE_FORM(SwapReady, swap_ready, 6);
 P2P_WIRE_FORM(SwapClose, swap_close, 4);
 P2P_WIRE_FORM(SwapState, swap_state, 9);
 P2P_WIRE_FORM(JobAnnouncement, job_announcement, 3);
-P2P_WIRE_FORM(JobReport, job_report, 18);
+P2P_WIRE_FORM(JobReport, job_report, 19);
 P2P_WIRE_FORM(JobControl, job_control, 2);
 P2P_WIRE_FORM(JobEnd, job_end, 3);
 P2P_WIRE_FORM(Final, final_model, 4);

@@ -8,13 +8,30 @@ bool Members::add(TimePoint now, const Signed<JobReport>& report) {
         if (members_.size() >= limits::job_members_max) return false;
         const bool is_linked = linked_.contains(report.author);
         members_.emplace(
-            report.author, Member{.report = report, .heard = now, .is_linked = is_linked});
+            report.author,
+            Member{
+                .report = report,
+                .heard = now,
+                .is_linked = is_linked,
+                .sketched_at = now,
+                .moved_per_second = {}});
         return true;
     }
     if (!is_newer(report.value, found->second.report.value)) return false;
+    note_sketch(now, report.value.sketch, found->second);
     found->second.report = report;
     found->second.heard = now;
     return true;
+}
+
+/// @pre the member's report is the one before
+void Members::note_sketch(TimePoint now, const std::optional<Sketch>& sketch, Member& member) {
+    const std::optional<Sketch>& before = member.report.value.sketch;
+    if (!sketch || sketch == before) return;
+    const double seconds = to_seconds(now - member.sketched_at);
+    if (before && seconds > 0)
+        member.moved_per_second = sketch_distance(*before, *sketch) / seconds;
+    member.sketched_at = now;
 }
 
 void Members::on_linked(PeerId peer, bool is_linked) {

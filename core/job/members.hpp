@@ -28,6 +28,8 @@ class Members {
         Signed<JobReport> report;
         TimePoint heard{};
         bool is_linked = false;
+        TimePoint sketched_at{};                 ///< when its newest sketch was heard
+        std::optional<double> moved_per_second;  ///< of its replica, by its last two sketches
 
         [[nodiscard]] JobState state() const { return report.value.state; }
     };
@@ -55,6 +57,8 @@ class Members {
     [[nodiscard]] std::optional<PeerId> twin_of(TimePoint now, std::uint64_t batch_hash) const;
 
   private:
+    static void note_sketch(TimePoint now, const std::optional<Sketch>& sketch, Member& member);
+
     Duration fresh_for_;
     std::map<PeerId, Member> members_;
     std::set<PeerId> linked_;

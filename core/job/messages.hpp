@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/bytes.hpp"
@@ -12,6 +13,7 @@
 #include "core/base/signature.hpp"
 #include "core/base/time.hpp"
 #include "core/base/types.hpp"
+#include "core/job/sketch.hpp"
 
 namespace p2p::core {
 
@@ -56,6 +58,7 @@ struct JobReport {
     std::uint64_t batch_hash = 0;  ///< of the newest batch; equal ones on two nodes are a warning
     bool settled = false;          ///< finishing: every edge within the tolerance
     BlobHash final_hash;           ///< done: of the model held; else zero
+    std::optional<Sketch> sketch;  ///< of the replica, some seconds old; none before the first
 
     bool operator==(const JobReport&) const = default;
 };

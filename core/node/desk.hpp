@@ -21,6 +21,7 @@ enum class Purpose : std::uint8_t {
     swap,
     read_spec,
     evaluate,
+    sketch,
     freeze_final,
     freeze_for_joiner,
     check_final,

@@ -212,6 +212,7 @@ void JobRun::begin(TimePoint now, Effects& effects) {
     if (spec_->checkpoint.every > Duration{})
         alarms_.set(Alarm::save, now + spec_->checkpoint.every);
     set_state(now, JobState::running, "", effects);
+    take_sketch(now, effects);
     MixingOutputs outputs;
     mixer_->start(now, stepped_.steps, outputs);
     lift(now, outputs, effects);
@@ -283,6 +284,10 @@ void JobRun::on_worked(
                     .accuracy = accuracy_}});
                 report(now, effects);
             }
+            return;
+        case Purpose::sketch:
+            is_sketching_ = false;
+            if (const auto* taken = std::get_if<Sketched>(&result)) sketch_ = taken->sketch;
             return;
         case Purpose::freeze_final:
             return on_final_frozen(now, std::get_if<Frozen>(&result), effects);

@@ -30,6 +30,7 @@ struct CatchUp {
     std::optional<PeerId> donor;
     TimePoint give_up_at{};
     std::optional<BlobFetch> fetch;
+    std::optional<Sketch> offered;  ///< of the state that has come; the members are asked by it
     bool is_adopting = false;
 };
 
@@ -107,7 +108,7 @@ class JobRun {
     [[nodiscard]] std::vector<Message> records() const;
 
   private:
-    enum class Alarm : std::uint8_t { report, evaluate, save, drop_frozen, retry, count_ };
+    enum class Alarm : std::uint8_t { report, evaluate, sketch, save, drop_frozen, retry, count_ };
 
     // job_run.cpp
     void set_state(TimePoint now, JobState state, std::string reason, Effects& effects);
@@ -125,6 +126,7 @@ class JobRun {
     void pace(TimePoint now, Effects& effects);
     void report(TimePoint now, Effects& effects);
     void evaluate(Effects& effects);
+    void take_sketch(TimePoint now, Effects& effects);
     void save(bool is_final, Effects& effects);
     [[nodiscard]] JobReport make_report(TimePoint now) const;
 
@@ -145,6 +147,8 @@ class JobRun {
     void ask_donor(TimePoint now, Effects& effects);
     void give_up_catching_up(TimePoint now, Effects& effects);
     void on_state_checked(TimePoint now, const BlobChecked& checked, Effects& effects);
+    void consider_offered_state(TimePoint now, Effects& effects);
+    void refuse_donor(TimePoint now, const Error& why, Effects& effects);
     void on_adopt_answer(
         TimePoint now, Purpose purpose, const WorkResult& result, Effects& effects);
     void on_frozen_for_joiner(TimePoint now, const Frozen& frozen, Effects& effects);
@@ -195,7 +199,8 @@ class JobRun {
     std::uint64_t blob_bytes_max_ = 0;
     std::map<PeerId, Incarnation> linked_;
     std::optional<CatchUp> catch_up_;
-    std::set<PeerId> joiners_;  // asked for state, freeze under way
+    std::set<PeerId> donors_refused_;  // their state lay far from the others'
+    std::set<PeerId> joiners_;         // asked for state, freeze under way
     std::optional<BlobHash> frozen_;
     bool is_freezing_ = false;
 
@@ -207,6 +212,8 @@ class JobRun {
     double eval_loss_ = 0;
     double accuracy_ = 0;
     bool is_evaluating_ = false;
+    bool is_sketching_ = false;
+    std::optional<Sketch> sketch_;
     BlobHash final_hash_;
     int saves_under_way_ = 0;
     StepCount steps_saved_;

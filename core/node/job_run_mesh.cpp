@@ -91,6 +91,7 @@ void JobRun::on_report(
     consider_kept_end(now, effects);
     if (state_ == JobState::running) {
         catch_up_when_stale(now, effects);
+        consider_offered_state(now, effects);
         pace(now, effects);
         end_when_over(now, effects);
     }

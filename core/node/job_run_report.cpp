@@ -11,6 +11,7 @@ namespace p2p::core {
 namespace {
 
 constexpr Duration retry_after = std::chrono::seconds{2};
+constexpr Duration sketch_interval = std::chrono::seconds{5};
 
 }  // namespace
 
@@ -33,6 +34,7 @@ JobReport JobRun::make_report(TimePoint now) const {
     report.batch_hash = stepped_.batch_hash;
     report.training_time = began_at_ ? now - *began_at_ : Duration{};
     report.final_hash = final_hash_;
+    report.sketch = sketch_;
     if (!mixer_) return report;
 
     report.distance_ratio = mixer_->distance_ratio();
@@ -68,6 +70,15 @@ void JobRun::evaluate(Effects& effects) {
     is_evaluating_ = true;
     desk_.order(
         {.job = job_, .purpose = Purpose::evaluate, .edge = {}}, Evaluate{.job = job_}, effects);
+}
+
+void JobRun::take_sketch(TimePoint now, Effects& effects) {
+    alarms_.set(Alarm::sketch, now + sketch_interval);
+    const bool changes = state_ == JobState::running || state_ == JobState::finishing;
+    if (is_sketching_ || !is_trainer_ready_ || !changes) return;
+    is_sketching_ = true;
+    desk_.order(
+        {.job = job_, .purpose = Purpose::sketch, .edge = {}}, TakeSketch{.job = job_}, effects);
 }
 
 void JobRun::save(bool is_final, Effects& effects) {
@@ -108,6 +119,7 @@ void JobRun::on_wakeup(TimePoint now, Effects& effects) {
         evaluate(effects);
         alarms_.set(Alarm::evaluate, now + spec_->eval.every);
     }
+    if (alarms_.take_due(Alarm::sketch, now)) take_sketch(now, effects);
     if (alarms_.take_due(Alarm::save, now)) {
         if (steps_saved_ != stepped_.steps && saves_under_way_ == 0) save(false, effects);
         alarms_.set(Alarm::save, now + spec_->checkpoint.every);
@@ -118,6 +130,9 @@ void JobRun::on_wakeup(TimePoint now, Effects& effects) {
     }
     if (alarms_.take_due(Alarm::retry, now)) on_retry(now, effects);
     if (catch_up_ && now >= catch_up_->give_up_at) {
+        if (catch_up_->offered && !catch_up_->is_adopting) {
+            return consider_offered_state(now, effects);
+        }
         give_up_catching_up(now, effects);
         catch_up_when_stale(now, effects);
     }

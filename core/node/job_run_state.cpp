@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/job/joining.hpp"
 #include "core/node/job_run.hpp"
 
 namespace p2p::core {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr Duration donor_patience = std::chrono::seconds{10};
 constexpr Duration fetch_patience = std::chrono::seconds{10};
+constexpr Duration witness_patience = std::chrono::seconds{12};  // two sketches of each member
 constexpr Duration busy_for = std::chrono::seconds{2};
 constexpr Duration ask_again_after = std::chrono::milliseconds{200};
 constexpr Duration frozen_for = std::chrono::minutes{2};
@@ -39,7 +41,7 @@ void JobRun::catch_up_when_stale(TimePoint now, Effects& effects) {
 void JobRun::ask_donor(TimePoint now, Effects& effects) {
     std::vector<PeerId> donors;
     for (const PeerId peer : members_.live_in(now, {JobState::running})) {
-        if (linked_.contains(peer)) donors.push_back(peer);
+        if (linked_.contains(peer) && !donors_refused_.contains(peer)) donors.push_back(peer);
     }
     if (donors.empty()) return;
     const PeerId donor = donors[rng_.below(donors.size())];
@@ -74,18 +76,42 @@ void JobRun::on_state_offer(TimePoint now, PeerId from, const StateOffer& offer,
 
 void JobRun::on_state_checked(TimePoint now, const BlobChecked& checked, Effects& effects) {
     if (!catch_up_ || !catch_up_->fetch) return;
-    const BlobHash hash = catch_up_->fetch->hash();
-    if (!checked.distance_ratio) {
-        desk_.offenders.emplace_back(*catch_up_->donor, checked.distance_ratio.error());
-        drop_blob(hash, effects);
-        return give_up_catching_up(now, effects);
+    if (!checked.distance_ratio) return refuse_donor(now, checked.distance_ratio.error(), effects);
+    catch_up_->offered = checked.sketch;
+    catch_up_->give_up_at = now + witness_patience;
+    consider_offered_state(now, effects);
+}
+
+/// Looked at again with each report of a member, and taken at the latest when patience is over and
+/// nobody has spoken against it.
+void JobRun::consider_offered_state(TimePoint now, Effects& effects) {
+    if (!catch_up_ || !catch_up_->offered || catch_up_->is_adopting) return;
+    const Witnesses said = judge_state(now, *catch_up_->donor, *catch_up_->offered, members_);
+    if (said == Witnesses::differ) {
+        return refuse_donor(
+            now,
+            {ErrorCode::not_permitted,
+             "the state that it offered lies far from what the other members train",
+             "it is broken, or means to replace the model",
+             "compare its distance in `p2pctl job show` with the others'"},
+            effects);
     }
+    // What is open is settled on the replica that it was measured on.
+    const bool may_wait = said == Witnesses::wait || mixer_->has_open_swap();
+    if (may_wait && now < catch_up_->give_up_at) return;
     catch_up_->is_adopting = true;
     catch_up_->give_up_at = now + fetch_patience;
     desk_.order(
         {.job = job_, .purpose = Purpose::adopt_state, .edge = {}},
-        Adopt{.job = job_, .hash = hash},
+        Adopt{.job = job_, .hash = catch_up_->fetch->hash()},
         effects);
+}
+
+void JobRun::refuse_donor(TimePoint now, const Error& why, Effects& effects) {
+    donors_refused_.insert(*catch_up_->donor);
+    desk_.offenders.emplace_back(*catch_up_->donor, why);
+    drop_blob(catch_up_->fetch->hash(), effects);
+    give_up_catching_up(now, effects);
 }
 
 void JobRun::on_adopt_answer(
@@ -108,7 +134,10 @@ void JobRun::on_adopt_answer(
     }
     if (!catch_up_) return;
     if (catch_up_->fetch) drop_blob(catch_up_->fetch->hash(), effects);
-    if (adopted != nullptr) progress_.mark_current(now);
+    if (adopted != nullptr) {
+        progress_.mark_current(now);
+        donors_refused_.clear();
+    }
     give_up_catching_up(now, effects);
 }
 

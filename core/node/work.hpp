@@ -16,6 +16,7 @@
 #include "core/base/bytes.hpp"
 #include "core/base/result.hpp"
 #include "core/base/types.hpp"
+#include "core/job/sketch.hpp"
 #include "core/job/spec.hpp"
 #include "core/mixing/work.hpp"
 
@@ -47,6 +48,15 @@ struct Evaluated {
     double accuracy = 0;  ///< ratio
 };
 
+/// Take the sketch of the whole replica, for the reports. -> Sketched
+struct TakeSketch {
+    JobId job;
+};
+
+struct Sketched {
+    Sketch sketch;
+};
+
 /// Copy the parameters (and, where `with_optimizer`, the optimizer's state) into a blob that is
 /// served by its hash from now on. -> Frozen
 struct Freeze {
@@ -69,6 +79,7 @@ struct CheckBlob {
 struct BlobChecked {
     Result<double>
         distance_ratio;  ///< over the replica's norm; an error: forged or not of this job
+    Sketch sketch{};     ///< of the blob's parameters, where they are such
 };
 
 /// Keep a piece of a blob that was asked for. Done at once. No answer.
@@ -105,6 +116,7 @@ using WorkOrder = std::variant<
     DropSwap,
     DropEdge,
     Evaluate,
+    TakeSketch,
     Freeze,
     CheckBlob,
     StoreBlob,
@@ -112,7 +124,16 @@ using WorkOrder = std::variant<
     Adopt>;
 
 /// `Error`: the work could not be done (the job is gone here, memory, disk).
-using WorkResult = std::
-    variant<SpecRead, Encoded, Decoded, Applied, Evaluated, Frozen, BlobChecked, Adopted, Error>;
+using WorkResult = std::variant<
+    SpecRead,
+    Encoded,
+    Decoded,
+    Applied,
+    Evaluated,
+    Sketched,
+    Frozen,
+    BlobChecked,
+    Adopted,
+    Error>;
 
 }  // namespace p2p::core

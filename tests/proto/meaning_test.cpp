@@ -149,6 +149,7 @@ TEST(Meaning, RefusesReportsThatAreNoMeasures) {
     EXPECT_TRUE(is_refused_after(report, [](Report& r) { r.train_loss = NAN; }));
     EXPECT_TRUE(is_refused_after(report, [](Report& r) { r.eval_loss = INFINITY; }));
     EXPECT_TRUE(is_refused_after(report, [](Report& r) { r.accuracy = 1.01; }));
+    EXPECT_TRUE(is_refused_after(report, [](Report& r) { r.sketch->half[127] = 0x7c00; }));
     EXPECT_TRUE(is_refused_after(report, [](Report& r) { r.utilization = -0.01; }));
     EXPECT_TRUE(is_refused_after(report, [](Report& r) { r.training_time = core::Duration{-1}; }));
 }

@@ -51,7 +51,8 @@ JobReport fixed_report() {
         .training_time = std::chrono::seconds{4020},
         .batch_hash = 0xfedcba9876543210,
         .settled = false,
-        .final_hash = {}};
+        .final_hash = {},
+        .sketch = sketch_of(std::vector<float>{1.5F, -2.25F, 0.125F})};
 }
 
 SwapKey fixed_key() {
@@ -137,6 +138,14 @@ BlobChunk any_blob_chunk(Rng& rng) {
     return {hash, offset, offset + size, any_bytes(rng, size)};
 }
 
+std::optional<Sketch> any_sketch(Rng& rng) {
+    if (rng.below(4) == 0) return std::nullopt;
+    std::vector<float> values(1 + rng.below(300));
+    for (float& value : values)
+        value = static_cast<float>(rng.normal());
+    return sketch_of(values);
+}
+
 JobReport any_report(Rng& rng) {
     return {
         .job = any_id<JobId>(rng),
@@ -156,7 +165,8 @@ JobReport any_report(Rng& rng) {
         .training_time = any_duration(rng, limits::training_time_max),
         .batch_hash = rng.next_u64(),
         .settled = rng.below(2) == 1,
-        .final_hash = any_id<BlobHash>(rng)};
+        .final_hash = any_id<BlobHash>(rng),
+        .sketch = any_sketch(rng)};
 }
 
 SwapOpen any_open(Rng& rng) {

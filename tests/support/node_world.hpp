@@ -52,6 +52,9 @@ class NodeWorld {
 
     void thaw(std::size_t node);
 
+    /// Whoever asks `node` for its state gets zeros, under a hash that fits them.
+    void poison_states_of(std::size_t node) { machines_[node].gives_zeros = true; }
+
     [[nodiscard]] core::NodeStatus status(std::size_t node) const;
     [[nodiscard]] core::JobStatus job(std::size_t node) const;
     [[nodiscard]] bool all_in(core::JobState state) const;
@@ -72,6 +75,7 @@ class NodeWorld {
         core::Incarnation incarnation;
         bool is_alive = false;
         bool is_frozen = false;
+        bool gives_zeros = false;
         std::uint64_t life = 0;
         std::vector<std::function<void()>> while_frozen;
         std::vector<float> replica;

@@ -156,8 +156,11 @@ bool NodeWorld::carry_replica(Machine& machine, WorkOrder& order, WorkResult& re
     bool answers = true;
     if (std::holds_alternative<Evaluate>(order)) {
         result = Evaluated{.has_test_set = true, .loss = 0.5, .accuracy = 0.9};
-    } else if (std::holds_alternative<Freeze>(order)) {
-        const Bytes bytes = frozen(machine);
+    } else if (std::holds_alternative<TakeSketch>(order)) {
+        result = Sketched{sketch_of(machine.replica)};
+    } else if (const auto* freeze = std::get_if<Freeze>(&order)) {
+        const bool lies = machine.gives_zeros && freeze->with_optimizer;
+        const Bytes bytes = lies ? Bytes(machine.replica.size() * sizeof(float)) : frozen(machine);
         machine.blobs[hash_of(bytes)] = bytes;
         result = Frozen{.hash = hash_of(bytes), .bytes = bytes.size()};
     } else if (auto* store = std::get_if<StoreBlob>(&order)) {
@@ -176,7 +179,7 @@ bool NodeWorld::carry_replica(Machine& machine, WorkOrder& order, WorkResult& re
             norm += std::pow(static_cast<double>(machine.replica[i]), 2);
         }
         result = hash_of(bytes) == check->hash
-                     ? BlobChecked{std::sqrt(squares / norm)}
+                     ? BlobChecked{std::sqrt(squares / norm), sketch_of(values)}
                      : BlobChecked{Error{ErrorCode::forged, "another hash", "", ""}};
     } else if (auto* adopt = std::get_if<Adopt>(&order)) {
         const Bytes& bytes = machine.blobs[adopt->hash];
