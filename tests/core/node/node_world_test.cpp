@@ -145,7 +145,7 @@ TEST(Job, DoesNotStandStillWhileANodeIsFrozen) {
 TEST(Job, MixesOverLinksThatBrokeAndCameBackWhileANodeCaughtUp) {
     for (std::uint64_t seed = 3; seed <= 4; ++seed) {
         NodeWorld world({.seed = seed});
-        world.submit(0, world.spec(400'000));
+        world.submit(0, world.spec(450'000));
         world.run_for(seconds{4});
         world.freeze(1);
         world.run_for(seconds{20});
@@ -158,7 +158,7 @@ TEST(Job, MixesOverLinksThatBrokeAndCameBackWhileANodeCaughtUp) {
             world.run_for(milliseconds{rng.below(60)});
             world.mend(1, other);
         }
-        world.run_for(seconds{15});  // it has caught up
+        world.run_for(seconds{8});  // it has caught up
         const std::uint64_t swaps = world.job(1).own.swaps;
         world.run_for(seconds{3});
         EXPECT_GT(world.job(1).own.swaps, swaps + 20) << "seed " << seed << world.describe();
