@@ -127,6 +127,15 @@ class Desk {
 
     void on_disconnected(PeerId peer) { lanes_.erase(peer); }
 
+    /// Whether a blob is on its way to somebody.
+    [[nodiscard]] bool is_sending(const BlobHash& hash) const {
+        for (const auto& [peer, lane] : lanes_) {
+            for (const BulkLane::OutgoingBlob& blob : lane.blobs)
+                if (blob.hash == hash) return true;
+        }
+        return false;
+    }
+
     [[nodiscard]] bool is_connected(PeerId peer) const { return lanes_.contains(peer); }
 
     [[nodiscard]] BulkLane* lane(PeerId peer) {

@@ -7,6 +7,12 @@
 
 namespace p2p::core {
 
+namespace {
+
+constexpr Duration final_served_for = std::chrono::minutes{2};  // others may be fetching it
+
+}  // namespace
+
 Node::Hall::Hall(NodeConfig config, PeerId self, Rng rng)
     : config_(std::move(config)),
       self_(self),
@@ -210,6 +216,7 @@ void Node::Hall::forget_finished(TimePoint now, Effects& effects) {
     std::vector<std::pair<Duration, JobId>> finished;  // by age
     for (const auto& [id, job] : jobs_) {
         if (job->state() != JobState::done && job->state() != JobState::stopped) continue;
+        if (now - job->since() < final_served_for) continue;
         finished.emplace_back(now - job->since(), id);
     }
     if (finished.size() <= config_.keep_finished) return;
@@ -252,6 +259,11 @@ bool Node::Hall::pump_swaps(PeerId peer, BulkLane& lane, Effects& effects) {
 bool Node::Hall::pump_blobs(PeerId peer, BulkLane& lane, Effects& effects) {
     if (lane.blobs.empty()) return false;
     BulkLane::OutgoingBlob& blob = lane.blobs.front();
+    if (!desk_.blobs.contains(blob.hash)) {  // dropped since: the answer is a piece of nothing
+        effects.emplace_back(SendBlob{.to = peer, .hash = blob.hash, .offset = 0, .length = 0});
+        lane.blobs.pop_front();
+        return true;
+    }
     const std::uint64_t left = blob.total - std::min(blob.total, blob.offset);
     const auto length =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(left, limits::chunk_bytes_max));

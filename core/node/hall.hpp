@@ -56,6 +56,8 @@ class Node::Hall {
         TimePoint since{};
     };
 
+    void blame(PeerId from, PeerId author, const Error& why, Effects& effects);
+
     // dispatch: one overload a message
     void on(TimePoint now, PeerId from, const Ping& ping, Effects& effects);
     void on(TimePoint now, PeerId from, const Pong& pong, Effects& effects);

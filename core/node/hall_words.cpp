@@ -88,10 +88,7 @@ void Node::Hall::on(
     const JobId id = record.value.job;
     if (removed_.contains(id) || record.value.spec_bytes.value > limits::job_spec_bytes_max) return;
     if (!trust_.has_role(record.author, Role::submit)) {
-        ++guests_[record.author].misbehaved;
-        const Error why = not_permitted("a job was announced", "submit");
-        effects.emplace_back(Say{PeerMisbehaved{.peer = record.author, .why = why}});
-        return;
+        return blame(from, record.author, not_permitted("a job was announced", "submit"), effects);
     }
     JobRun* known = find_job(id);
     if (known == nullptr && jobs_.size() >= limits::jobs_known_max) return;
@@ -113,15 +110,21 @@ void Node::Hall::on(TimePoint now, PeerId from, const Signed<JobReport>& record,
 
 void Node::Hall::on(
     TimePoint now, PeerId from, const Signed<JobControl>& record, Effects& effects) {
-    (void)from;
     JobRun* job = find_job(record.value.job);
     if (job == nullptr) return;
     if (record.author == job->submitter() || trust_.has_role(record.author, Role::admin)) {
         return job->on_control(now, record, effects);
     }
-    ++guests_[record.author].misbehaved;
     const Error why = not_permitted("a job was told to stop", "admin, and did not submit it");
-    effects.emplace_back(Say{PeerMisbehaved{.peer = record.author, .why = why}});
+    blame(from, record.author, why, effects);
+}
+
+/// The author of a record, where it is one of ours; else who passed on what a stranger signed, so
+/// that made-up keys leave nothing behind.
+void Node::Hall::blame(PeerId from, PeerId author, const Error& why, Effects& effects) {
+    const PeerId peer = trust_.may_connect(author) ? author : from;
+    ++guests_[peer].misbehaved;
+    effects.emplace_back(Say{PeerMisbehaved{.peer = peer, .why = why}});
 }
 
 void Node::Hall::on(TimePoint now, PeerId from, const Signed<JobEnd>& record, Effects& effects) {

@@ -174,6 +174,12 @@ void JobRun::on_trainer(TimePoint now, const TrainerReady& ready, Effects& effec
                                    ? JobState::waiting
                                    : JobState::failed;
         is_trainer_ready_ = false;
+        const bool needs_it = state_ == JobState::waiting || state_ == JobState::running
+                              || state_ == JobState::finishing;
+        if (!needs_it) return;  // paused stays paused, and done is done
+        MixingOutputs outputs;
+        mixer_->stop(now, outputs);
+        lift(now, outputs, effects);
         return set_state(now, state, ready.status.error().text(), effects);
     }
     is_trainer_ready_ = true;
@@ -250,6 +256,14 @@ void JobRun::on_stepped(TimePoint now, const SteppedReport& report, Effects& eff
     end_when_over(now, effects);
 }
 
+void JobRun::on_spec_read(TimePoint now, const WorkResult& result, Effects& effects) {
+    const auto* read = std::get_if<SpecRead>(&result);
+    if (read != nullptr && read->spec) return accept_spec(now, *read->spec, effects);
+    const Error& why = read != nullptr ? read->spec.error() : std::get<Error>(result);
+    if (why.code == ErrorCode::forged && spec_fetch_) return fetch_spec_elsewhere(now, why);
+    set_state(now, JobState::failed, why.text(), effects);
+}
+
 void JobRun::on_worked(
     TimePoint now, const PendingWork& pending, const WorkResult& result, Effects& effects) {
     const auto as_swap_result = [&](const auto& value) {
@@ -263,13 +277,7 @@ void JobRun::on_worked(
     const auto* failure = std::get_if<Error>(&result);
     switch (pending.purpose) {
         case Purpose::swap: return std::visit(as_swap_result, result);
-        case Purpose::read_spec:
-            if (const auto* read = std::get_if<SpecRead>(&result); read && read->spec) {
-                return accept_spec(now, *read->spec, effects);
-            } else {
-                const Error& why = read ? read->spec.error() : *failure;
-                return set_state(now, JobState::failed, why.text(), effects);
-            }
+        case Purpose::read_spec: return on_spec_read(now, result, effects);
         case Purpose::evaluate:
             is_evaluating_ = false;
             if (const auto* measured = std::get_if<Evaluated>(&result)) {

@@ -113,6 +113,7 @@ class JobRun {
     // job_run.cpp
     void set_state(TimePoint now, JobState state, std::string reason, Effects& effects);
     void accept_spec(TimePoint now, JobSpec spec, Effects& effects);
+    void on_spec_read(TimePoint now, const WorkResult& result, Effects& effects);
     void start_training(TimePoint now, Effects& effects);
     void begin_when_possible(TimePoint now, Effects& effects);
     void begin(TimePoint now, Effects& effects);
@@ -136,7 +137,10 @@ class JobRun {
     void begin_finishing(TimePoint now, EndReason reason, Effects& effects);
     void consider_kept_end(TimePoint now, Effects& effects);
     void consider_final(TimePoint now, Effects& effects);
+    void choose_final(TimePoint now, Effects& effects);
     void fetch_final(TimePoint now, Effects& effects);
+    void on_final_source_failed(PeerId source, bool is_wrong, Effects& effects);
+    void drop_final_fetch(Effects& effects);
     void on_final_checked(TimePoint now, const BlobChecked& checked, Effects& effects);
     void on_final_frozen(TimePoint now, const Frozen* frozen, Effects& effects);
     void become_done(TimePoint now, Effects& effects);
@@ -146,13 +150,16 @@ class JobRun {
     void catch_up_when_stale(TimePoint now, Effects& effects);
     void ask_donor(TimePoint now, Effects& effects);
     void give_up_catching_up(TimePoint now, Effects& effects);
+    void drop_catch_up(Effects& effects);
     void on_state_checked(TimePoint now, const BlobChecked& checked, Effects& effects);
     void consider_offered_state(TimePoint now, Effects& effects);
     void refuse_donor(TimePoint now, const Error& why, Effects& effects);
     void on_adopt_answer(
         TimePoint now, Purpose purpose, const WorkResult& result, Effects& effects);
+    void offer_frozen(PeerId joiner, Effects& effects);
     void on_frozen_for_joiner(TimePoint now, const Frozen& frozen, Effects& effects);
     void drop_blob(const BlobHash& hash, Effects& effects);
+    void fetch_spec_elsewhere(TimePoint now, const Error& why);
     void on_spec_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects);
 
     // job_run_report.cpp
@@ -170,8 +177,12 @@ class JobRun {
     std::optional<Signed<JobEnd>> end_;
     std::optional<Signed<JobEnd>> kept_end_;  // not believed yet; looked at again
     std::optional<Signed<Final>> final_;
-    std::optional<BlobHash> final_refused_;
-    std::optional<Signed<JobReport>> told_;  // the last own report
+    std::map<PeerId, Signed<Final>> finals_;  // by author; final_ is the best that can be taken
+    std::set<BlobHash> finals_void_;          // no live member holds them
+    std::set<BlobHash> finals_far_;           // from the own replica: only when others took them
+    std::map<PeerId, int> final_failures_;    // of holders, with final_
+    std::set<PeerId> spec_sources_refused_;   // gave other bytes
+    std::optional<Signed<JobReport>> told_;   // the last own report
 
     Bytes spec_arriving_;
     std::optional<BlobFetch> spec_fetch_;
@@ -202,6 +213,8 @@ class JobRun {
     std::set<PeerId> donors_refused_;  // their state lay far from the others'
     std::set<PeerId> joiners_;         // asked for state, freeze under way
     std::optional<BlobHash> frozen_;
+    std::uint64_t frozen_bytes_ = 0;
+    TimePoint frozen_at_{};
     bool is_freezing_ = false;
 
     StepLimit limit_{no_step_limit};

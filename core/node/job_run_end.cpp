@@ -13,6 +13,8 @@ namespace {
 
 constexpr Duration fetch_patience = std::chrono::seconds{10};
 constexpr Duration retry_after = std::chrono::seconds{1};
+constexpr int failures_max = 3;  // of one holder of a final model
+constexpr std::size_t finals_refused_max = 64;
 
 }  // namespace
 
@@ -82,6 +84,7 @@ void JobRun::begin_finishing(TimePoint now, EndReason reason, Effects& effects) 
 /// Once each report period while finishing.
 void JobRun::consider_final(TimePoint now, Effects& effects) {
     if (state_ != JobState::finishing || is_offering_final_ || is_checking_final_) return;
+    choose_final(now, effects);
     if (final_) return fetch_final(now, effects);
     const bool alone = finish_ == Finish::none;
     if (!alone && !ending_->should_offer_final(context(now), mixer_->is_settled())) return;
@@ -109,25 +112,56 @@ void JobRun::on_final_frozen(TimePoint now, const Frozen* frozen, Effects& effec
                 .hash = frozen->hash,
                 .bytes = ByteCount{frozen->bytes},
                 .progress = progress_.mesh()});
+        finals_.insert_or_assign(desk_.self(), *final_);
         desk_.broadcast(*final_, std::nullopt, effects);
     }
     become_done(now, effects);
 }
 
 void JobRun::on_final(TimePoint now, PeerId from, const Signed<Final>& final, Effects& effects) {
-    if (final_refused_ == final.value.hash || is_checking_final_) return;
-    if (final_ && !Ending::is_better(final.value, final_->value)) return;
-    final_ = final;
+    const auto kept = finals_.find(final.author);
+    if (kept != finals_.end() && !Ending::is_better(final.value, kept->second.value)) return;
+    finals_.insert_or_assign(final.author, final);
     desk_.broadcast(final, from, effects);
+    choose_final(now, effects);
+    if (final_) fetch_final(now, effects);
+}
+
+/// The best of those that can be taken: one that nobody holds is void, and one that lies far from
+/// the own replica waits until others have taken it.
+void JobRun::choose_final(TimePoint now, Effects& effects) {
+    if (is_offering_final_ || is_checking_final_) return;
+    const Signed<Final>* best = nullptr;
+    for (const auto& [author, final] : finals_) {
+        const BlobHash& hash = final.value.hash;
+        if (finals_void_.contains(hash)) continue;
+        if (finals_far_.contains(hash) && !Ending::is_known_done(context(now), hash)) continue;
+        if (best == nullptr || Ending::is_better(final.value, best->value)) best = &final;
+    }
+    if (best != nullptr && final_ && final_->value == best->value) return;
+    drop_final_fetch(effects);
+    final_failures_.clear();
+    final_.reset();
+    if (best != nullptr) final_ = *best;
+}
+
+void JobRun::drop_final_fetch(Effects& effects) {
+    if (!final_fetch_) return;
+    const BlobHash hash = final_fetch_->hash();
     final_fetch_.reset();
-    fetch_final(now, effects);
+    drop_blob(hash, effects);
 }
 
 std::vector<PeerId> JobRun::holders(const BlobHash& hash) const {
     std::vector<PeerId> peers;
-    if (final_ && linked_.contains(final_->author)) peers.push_back(final_->author);
+    const auto add = [&](PeerId peer) {
+        const auto failures = final_failures_.find(peer);
+        const bool is_out = failures != final_failures_.end() && failures->second >= failures_max;
+        if (linked_.contains(peer) && !is_out) peers.push_back(peer);
+    };
+    if (final_) add(final_->author);
     for (const auto& [peer, member] : members_.all()) {
-        if (linked_.contains(peer) && member.report.value.final_hash == hash) peers.push_back(peer);
+        if (member.report.value.final_hash == hash) add(peer);
     }
     return peers;
 }
@@ -135,39 +169,47 @@ std::vector<PeerId> JobRun::holders(const BlobHash& hash) const {
 void JobRun::fetch_final(TimePoint now, Effects& effects) {
     if (state_ != JobState::finishing || is_offering_final_ || is_checking_final_) return;
     if (!final_fetch_) final_fetch_.emplace(final_->value.hash, blob_bytes_max_);
-    if (final_fetch_->source()) {
+    if (const auto source = final_fetch_->source()) {
         if (now < *final_fetch_->deadline()) return;
+        ++final_failures_[*source];
         final_fetch_->on_source_lost();
     }
     const auto peers = holders(final_->value.hash);
     if (peers.empty()) {
         // Nobody live holds it: it is void, and the next lowest live id makes one.
-        final_refused_ = final_->value.hash;
-        final_.reset();
-        final_fetch_.reset();
-        return;
+        if (finals_void_.size() >= finals_refused_max) finals_void_.clear();
+        finals_void_.insert(final_->value.hash);
+        return choose_final(now, effects);
     }
     const PeerId source = peers[rng_.below(peers.size())];
     desk_.send(source, final_fetch_->ask(now, source, fetch_patience), effects);
     alarms_.set_no_later(Alarm::retry, now + retry_after);
 }
 
+/// `is_wrong`: it gave something else; what has come is worth nothing.
+void JobRun::on_final_source_failed(PeerId source, bool is_wrong, Effects& effects) {
+    final_failures_[source] = failures_max;
+    if (is_wrong) return drop_final_fetch(effects);
+    final_fetch_->on_source_lost();
+}
+
 void JobRun::on_final_checked(TimePoint now, const BlobChecked& checked, Effects& effects) {
     is_checking_final_ = false;
-    final_fetch_.reset();
-    if (!final_ || state_ != JobState::finishing) return;
+    if (!final_ || !final_fetch_ || state_ != JobState::finishing) return drop_final_fetch(effects);
+    if (!checked.distance_ratio) {
+        if (const auto source = final_fetch_->source()) final_failures_[*source] = failures_max;
+        return drop_final_fetch(effects);  // asked of another with the next report
+    }
     const BlobHash hash = final_->value.hash;
     const auto where = context(now);
-    const bool is_taken = checked.distance_ratio
-                          && ending_->is_acceptable(
-                              where, *checked.distance_ratio, Ending::is_known_done(where, hash));
-    if (!is_taken) {
+    if (!ending_->is_acceptable(
+            where, *checked.distance_ratio, Ending::is_known_done(where, hash))) {
         // Nobody may replace everybody's model: "settled" is withdrawn and swaps go on.
-        final_refused_ = hash;
-        final_.reset();
-        drop_blob(hash, effects);
-        return;
+        if (finals_far_.size() >= finals_refused_max) finals_far_.clear();
+        finals_far_.insert(hash);
+        return choose_final(now, effects);
     }
+    final_fetch_.reset();
     desk_.blobs[hash] = final_->value.bytes.value;
     final_hash_ = hash;
     MixingOutputs outputs;

@@ -125,8 +125,11 @@ void JobRun::on_wakeup(TimePoint now, Effects& effects) {
         alarms_.set(Alarm::save, now + spec_->checkpoint.every);
     }
     if (alarms_.take_due(Alarm::drop_frozen, now) && frozen_) {
-        drop_blob(*frozen_, effects);
-        frozen_.reset();
+        if (desk_.is_sending(*frozen_)) {
+            alarms_.set(Alarm::drop_frozen, now + sketch_interval);
+        } else {
+            drop_blob(*std::exchange(frozen_, std::nullopt), effects);
+        }
     }
     if (alarms_.take_due(Alarm::retry, now)) on_retry(now, effects);
     if (catch_up_ && now >= catch_up_->give_up_at) {
@@ -143,10 +146,15 @@ void JobRun::on_retry(TimePoint now, Effects& effects) {
     if (final_ && state_ == JobState::finishing) fetch_final(now, effects);
     if (spec_ || !spec_fetch_) return;
     if (spec_fetch_->source() && now >= *spec_fetch_->deadline()) spec_fetch_->on_source_lost();
-    if (!spec_fetch_->source() && !linked_.empty()) {
-        auto peer = linked_.begin();
-        std::advance(peer, static_cast<std::ptrdiff_t>(rng_.below(linked_.size())));
-        fetch_spec(now, peer->first, effects);
+    if (!spec_fetch_->source()) {
+        std::vector<PeerId> sources;
+        for (const auto& [peer, incarnation] : linked_)
+            if (!spec_sources_refused_.contains(peer)) sources.push_back(peer);
+        if (sources.empty()) {
+            spec_sources_refused_.clear();  // none is left: what else could be done
+        } else {
+            fetch_spec(now, sources[rng_.below(sources.size())], effects);
+        }
     }
     alarms_.set_no_later(Alarm::retry, now + retry_after);
 }
@@ -163,7 +171,7 @@ std::optional<TimePoint> JobRun::next_wakeup() const {
 void JobRun::pause(TimePoint now, Effects& effects) {
     if (state_ != JobState::running && state_ != JobState::waiting) return;
     set_state(now, JobState::paused, "by p2pctl on this node", effects);
-    catch_up_.reset();
+    drop_catch_up(effects);
     if (!mixer_) return;
     MixingOutputs outputs;
     mixer_->stop(now, outputs);
@@ -199,6 +207,8 @@ void JobRun::prepare_shutdown(TimePoint now, Effects& effects) {
 void JobRun::remove(TimePoint now, Effects& effects) {
     (void)now;
     desk_.forget_work(job_);
+    drop_catch_up(effects);
+    drop_final_fetch(effects);
     const auto spec_hash = *BlobHash::from_bytes(job_.bytes);
     drop_blob(spec_hash, effects);
     if (!final_hash_.is_zero()) drop_blob(final_hash_, effects);

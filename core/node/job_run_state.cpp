@@ -16,6 +16,7 @@ constexpr Duration witness_patience = std::chrono::seconds{12};  // two sketches
 constexpr Duration busy_for = std::chrono::seconds{2};
 constexpr Duration ask_again_after = std::chrono::milliseconds{200};
 constexpr Duration frozen_for = std::chrono::minutes{2};
+constexpr Duration frozen_fresh_for = std::chrono::seconds{10};
 
 }  // namespace
 
@@ -54,8 +55,13 @@ void JobRun::ask_donor(TimePoint now, Effects& effects) {
     desk_.send(donor, StateRequest{.job = job_}, effects);
 }
 
-void JobRun::give_up_catching_up(TimePoint now, Effects& effects) {
+void JobRun::drop_catch_up(Effects& effects) {
+    if (catch_up_ && catch_up_->fetch) drop_blob(catch_up_->fetch->hash(), effects);
     catch_up_.reset();
+}
+
+void JobRun::give_up_catching_up(TimePoint now, Effects& effects) {
+    drop_catch_up(effects);
     if (state_ != JobState::running) return;
     MixingOutputs outputs;
     mixer_->start(now, stepped_.steps, outputs);
@@ -66,7 +72,8 @@ void JobRun::on_state_offer(TimePoint now, PeerId from, const StateOffer& offer,
     if (!catch_up_ || catch_up_->donor != from || catch_up_->fetch) return;
     if (offer.hash.is_zero() || offer.bytes.value > blob_bytes_max_) {
         catch_up_->donor.reset();
-        catch_up_->give_up_at = now + std::min(offer.busy_for, donor_patience);
+        const Duration wait = std::min(offer.busy_for, donor_patience);
+        catch_up_->give_up_at = now + from_seconds(to_seconds(wait) * (1 + rng_.uniform()));
         return;  // asked again, perhaps of another, when that time has come
     }
     catch_up_->fetch.emplace(offer.hash, blob_bytes_max_);
@@ -110,7 +117,6 @@ void JobRun::consider_offered_state(TimePoint now, Effects& effects) {
 void JobRun::refuse_donor(TimePoint now, const Error& why, Effects& effects) {
     donors_refused_.insert(*catch_up_->donor);
     desk_.offenders.emplace_back(*catch_up_->donor, why);
-    drop_blob(catch_up_->fetch->hash(), effects);
     give_up_catching_up(now, effects);
 }
 
@@ -133,7 +139,6 @@ void JobRun::on_adopt_answer(
         return;
     }
     if (!catch_up_) return;
-    if (catch_up_->fetch) drop_blob(catch_up_->fetch->hash(), effects);
     if (adopted != nullptr) {
         progress_.mark_current(now);
         donors_refused_.clear();
@@ -144,16 +149,20 @@ void JobRun::on_adopt_answer(
 // --- the donor -----------------------------------------------------------------------------------
 
 void JobRun::on_state_request(TimePoint now, PeerId from, Effects& effects) {
-    const bool can_give = state_ == JobState::running && mixer_ && !catch_up_ && is_trainer_ready_;
+    // A state on its way to one joiner is not dropped for the next.
+    const bool is_giving =
+        frozen_ && now - frozen_at_ >= frozen_fresh_for && desk_.is_sending(*frozen_);
+    const bool can_give =
+        state_ == JobState::running && mixer_ && !catch_up_ && is_trainer_ready_ && !is_giving;
     if (!can_give) {
         const StateOffer busy{
             .job = job_, .hash = {}, .bytes = {}, .busy_for = busy_for, .progress = {}};
         return desk_.send(from, busy, effects);
     }
+    if (frozen_ && now - frozen_at_ < frozen_fresh_for) return offer_frozen(from, effects);
     joiners_.insert(from);
     if (is_freezing_) return;
     is_freezing_ = true;
-    (void)now;
     desk_.order(
         {.job = job_, .purpose = Purpose::freeze_for_joiner, .edge = {}},
         Freeze{.job = job_, .with_optimizer = true},
@@ -163,20 +172,24 @@ void JobRun::on_state_request(TimePoint now, PeerId from, Effects& effects) {
 void JobRun::on_frozen_for_joiner(TimePoint now, const Frozen& frozen, Effects& effects) {
     if (frozen_ && *frozen_ != frozen.hash) drop_blob(*frozen_, effects);
     frozen_ = frozen.hash;
+    frozen_bytes_ = frozen.bytes;
+    frozen_at_ = now;
     desk_.blobs[frozen.hash] = frozen.bytes;
     alarms_.set(Alarm::drop_frozen, now + frozen_for);
-    for (const PeerId joiner : joiners_) {
-        desk_.send(
-            joiner,
-            StateOffer{
-                .job = job_,
-                .hash = frozen.hash,
-                .bytes = ByteCount{frozen.bytes},
-                .busy_for = {},
-                .progress = progress_.mesh()},
-            effects);
-    }
-    joiners_.clear();
+    for (const PeerId joiner : std::exchange(joiners_, {}))
+        offer_frozen(joiner, effects);
+}
+
+void JobRun::offer_frozen(PeerId joiner, Effects& effects) {
+    desk_.send(
+        joiner,
+        StateOffer{
+            .job = job_,
+            .hash = *frozen_,
+            .bytes = ByteCount{frozen_bytes_},
+            .busy_for = {},
+            .progress = progress_.mesh()},
+        effects);
 }
 
 // --- pieces of blobs -----------------------------------------------------------------------------
@@ -191,14 +204,17 @@ bool JobRun::on_blob_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, E
     if (!is_final && !is_state) return false;
 
     BlobFetch& fetch = is_final ? *final_fetch_ : *catch_up_->fetch;
-    switch (fetch.on_chunk(now, from, chunk)) {
-        case BlobFetch::Verdict::skip: return true;
-        case BlobFetch::Verdict::not_held:
-        case BlobFetch::Verdict::refuse:
-            fetch.on_source_lost();
-            if (is_state) give_up_catching_up(now, effects);
-            return true;
-        case BlobFetch::Verdict::keep: break;
+    const BlobFetch::Verdict verdict = fetch.on_chunk(now, from, chunk);
+    if (verdict == BlobFetch::Verdict::skip) return true;
+    if (verdict != BlobFetch::Verdict::keep) {
+        const bool is_wrong = verdict == BlobFetch::Verdict::refuse;
+        if (is_final) {
+            on_final_source_failed(from, is_wrong, effects);
+        } else {
+            if (is_wrong) donors_refused_.insert(from);
+            give_up_catching_up(now, effects);
+        }
+        return true;
     }
     desk_.order(
         {},
@@ -221,14 +237,32 @@ bool JobRun::on_blob_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, E
     return true;
 }
 
+/// From the beginning, and from somebody else where there is one.
+void JobRun::fetch_spec_elsewhere(TimePoint now, const Error& why) {
+    if (const auto source = spec_fetch_->source()) {
+        spec_sources_refused_.insert(*source);
+        desk_.offenders.emplace_back(*source, why);
+    }
+    spec_arriving_.clear();
+    spec_bytes_.reset();
+    spec_fetch_.emplace(spec_fetch_->hash(), limits::job_spec_bytes_max);
+    alarms_.set(Alarm::retry, now + ask_again_after);
+}
+
 void JobRun::on_spec_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects) {
     switch (spec_fetch_->on_chunk(now, from, chunk)) {
         case BlobFetch::Verdict::skip: return;
         case BlobFetch::Verdict::not_held:
-        case BlobFetch::Verdict::refuse:
             spec_fetch_->on_source_lost();
             alarms_.set(Alarm::retry, now + ask_again_after);
             return;
+        case BlobFetch::Verdict::refuse:
+            return fetch_spec_elsewhere(
+                now,
+                {ErrorCode::wrong_size,
+                 "a piece of a job's spec does not fit the pieces before",
+                 "the peer that gave it is broken, or hostile",
+                 ""});
         case BlobFetch::Verdict::keep: break;
     }
     spec_arriving_.insert(spec_arriving_.end(), chunk.bytes->begin(), chunk.bytes->end());

@@ -52,7 +52,8 @@ class NodeWorld {
 
     void thaw(std::size_t node);
 
-    /// Whoever asks `node` for its state gets zeros, under a hash that fits them.
+    /// Whoever asks `node` for its state gets zeros, under a hash that fits them; and for a spec
+    /// that it fetched, zeros.
     void poison_states_of(std::size_t node) { machines_[node].gives_zeros = true; }
 
     [[nodiscard]] core::NodeStatus status(std::size_t node) const;
@@ -118,6 +119,7 @@ class NodeWorld {
     void carry_out(std::size_t node, core::Effects& effects);
     void carry_training(std::size_t node, core::Effect& effect);
     void carry(std::size_t node, core::Work& work);
+    core::SpecRead read_spec(Machine& machine, const core::ReadSpec& order);
     bool carry_replica(Machine& machine, core::WorkOrder& order, core::WorkResult& result);
     void deliver(std::size_t from, std::size_t to, core::Message message);
     void step(std::size_t node);

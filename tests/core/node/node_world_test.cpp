@@ -293,6 +293,37 @@ TEST(Hostile, DonorsOfAnotherModelAreRefusedAndTheNodeMixesOn) {
         EXPECT_NEAR(3, value, 1);  // the poison is zeros
 }
 
+TEST(Hostile, FinalThatNobodyHoldsKeepsNobodyFromTheEnd) {
+    NodeWorld world({.seed = 9});
+    const JobId job = world.submit(0, world.spec(100'000));
+    world.run_for(seconds{4});
+    for (std::uint8_t lie = 1; lie <= 3; ++lie) {
+        Final final{.job = job, .hash = {}, .bytes = ByteCount{5000}, .progress = {}};
+        final.hash.bytes[0] = lie;
+        final.progress = SampleCount{1'000'000ULL * lie};
+        for (const std::size_t to : {0U, 1U, 2U})
+            world.inject(3, to, made_here(world.id(3), final));
+    }
+    ASSERT_TRUE(world.run_until([&] { return world.all_in(JobState::done); }, seconds{120}))
+        << world.describe();
+    expect_same_final(world, 4);
+}
+
+TEST(Hostile, SpecOfOtherBytesIsFetchedAgainElsewhere) {
+    NodeWorld world({});
+    world.run_for(seconds{2});
+    world.cut(0, 2);
+    world.cut(2, 3);
+    world.poison_states_of(1);
+    world.submit(0, world.spec(60'000));
+    world.run_for(seconds{3});  // node 2 hears of the job from node 1 alone, and gets zeros
+    EXPECT_NE(JobState::failed, world.job(2).state);
+    world.mend(0, 2);
+    world.mend(2, 3);
+    ASSERT_TRUE(world.run_until([&] { return world.all_in(JobState::done); }, seconds{120}))
+        << world.describe();
+}
+
 TEST(Hostile, StrangersAreShownOut) {
     NodeWorld world({.nodes = 2});
     world.run_for(seconds{2});
