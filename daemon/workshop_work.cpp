@@ -92,6 +92,7 @@ void Workshop::Floor::work(Ticket ticket, const core::Evaluate& order) {
 void Workshop::Floor::work(Ticket ticket, const core::TakeSketch& order) {
     const auto job = job_of(order.job);
     if (!job || !job->trainer) return answer_later(ticket, not_trained());
+    // By a copy of post_: the trainer may answer when the floor is gone.
     const auto tell = [this, post = post_, ticket](WorkResult result) {
         post([this, ticket, result = std::move(result)] { events_.on_worked(ticket, result); });
     };

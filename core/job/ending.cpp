@@ -45,20 +45,19 @@ bool Ending::should_offer_final(const Context& context, bool is_settled) {
     counted_at_ = context.now;
 
     const bool is_late = context.now - latched_at_ >= finish_deadline_;
-    // Past the deadline nobody is waited for: who stands, or whose replica is broken, may never
-    // settle.
-    bool everybody = is_settled || is_late;
+    bool everybody = is_settled;
     bool is_lowest = true;
     for (const auto& [peer, member] : context.members.all()) {
         if (!context.members.is_live(context.now, member)) continue;
         if (is_late && !member.is_linked) continue;
-        const bool still_trains = member.state() == JobState::running && !is_late;
+        const bool still_trains = member.state() == JobState::running;
         const bool finishing = member.state() == JobState::finishing;
-        const bool unsettled = finishing && !member.report.value.settled && !is_late;
-        if (still_trains || unsettled) everybody = false;
+        if (still_trains || (finishing && !member.report.value.settled)) everybody = false;
         if (finishing && peer < context.self) is_lowest = false;
     }
-    settled_for_ = everybody ? settled_for_ + 1 : 0;
+    // Past the deadline nobody is waited for: who stands, or whose replica is broken, may never
+    // settle.
+    settled_for_ = everybody || is_late ? settled_for_ + 1 : 0;
     return settled_for_ >= periods_settled && is_lowest;
 }
 

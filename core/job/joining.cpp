@@ -9,13 +9,13 @@ namespace {
 constexpr std::size_t witnesses_enough = 2;
 constexpr double distances_allowed = 3;
 constexpr double rates_allowed = 2;
-constexpr Duration between_sketches = std::chrono::seconds{5};  // the offer may be as old
-constexpr double rounding_ratio = 1e-3;                         // of half precision, of the norm
+constexpr double rounding_ratio = 1e-3;  // of half precision, of the norm
 
 double allowed_distance(TimePoint now, const Members::Member& witness, double donor_ratio) {
     const JobReport& report = witness.report.value;
     const double norm = sketch_norm(*report.sketch);
-    const double seconds = to_seconds(now - witness.sketched_at + between_sketches);
+    // The offered state may be as old as a sketch.
+    const double seconds = to_seconds(now - witness.sketched_at + sketch_interval);
     return (distances_allowed * std::max(report.distance_ratio, donor_ratio) + rounding_ratio)
                * norm
            + rates_allowed * *witness.moved_per_second * seconds;

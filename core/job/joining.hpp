@@ -13,6 +13,8 @@
 
 namespace p2p::core {
 
+inline constexpr Duration sketch_interval = std::chrono::seconds{5};  ///< of each member
+
 enum class Witnesses : std::uint8_t {
     agree,   ///< two members' sketches lie near it: all of them, where fewer take part
     wait,    ///< some that could agree have not told two sketches yet

@@ -22,6 +22,11 @@ namespace p2p::core {
     return a.sequence > b.sequence;
 }
 
+/// Whether a node in this state swaps.
+[[nodiscard]] inline bool is_mixing(JobState state) {
+    return state == JobState::running || state == JobState::finishing;
+}
+
 class Members {
   public:
     struct Member {

@@ -127,6 +127,11 @@ class Desk {
 
     void on_disconnected(PeerId peer) { lanes_.erase(peer); }
 
+    /// The answer for a blob that is not held (any more): a piece of nothing.
+    void send_no_blob(PeerId to, const BlobHash& hash, Effects& effects) const {
+        effects.emplace_back(SendBlob{.to = to, .hash = hash, .offset = 0, .length = 0});
+    }
+
     /// Whether a blob is on its way to somebody.
     [[nodiscard]] bool is_sending(const BlobHash& hash) const {
         for (const auto& [peer, lane] : lanes_) {

@@ -259,8 +259,8 @@ bool Node::Hall::pump_swaps(PeerId peer, BulkLane& lane, Effects& effects) {
 bool Node::Hall::pump_blobs(PeerId peer, BulkLane& lane, Effects& effects) {
     if (lane.blobs.empty()) return false;
     BulkLane::OutgoingBlob& blob = lane.blobs.front();
-    if (!desk_.blobs.contains(blob.hash)) {  // dropped since: the answer is a piece of nothing
-        effects.emplace_back(SendBlob{.to = peer, .hash = blob.hash, .offset = 0, .length = 0});
+    if (!desk_.blobs.contains(blob.hash)) {  // dropped since
+        desk_.send_no_blob(peer, blob.hash, effects);
         lane.blobs.pop_front();
         return true;
     }

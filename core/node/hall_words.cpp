@@ -151,8 +151,7 @@ void Node::Hall::on(TimePoint now, PeerId from, const BlobRequest& request, Effe
     BulkLane* lane = desk_.lane(from);
     const auto held = desk_.blobs.find(request.hash);
     if (held == desk_.blobs.end() || request.offset >= held->second) {
-        effects.emplace_back(SendBlob{.to = from, .hash = request.hash, .offset = 0, .length = 0});
-        return;
+        return desk_.send_no_blob(from, request.hash, effects);
     }
     std::erase_if(lane->blobs, [&](const auto& each) { return each.hash == request.hash; });
     if (lane->blobs.size() >= blobs_queued_max) return;

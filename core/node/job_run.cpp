@@ -174,8 +174,7 @@ void JobRun::on_trainer(TimePoint now, const TrainerReady& ready, Effects& effec
                                    ? JobState::waiting
                                    : JobState::failed;
         is_trainer_ready_ = false;
-        const bool needs_it = state_ == JobState::waiting || state_ == JobState::running
-                              || state_ == JobState::finishing;
+        const bool needs_it = state_ == JobState::waiting || is_mixing(state_);
         if (!needs_it) return;  // paused stays paused, and done is done
         MixingOutputs outputs;
         mixer_->stop(now, outputs);
@@ -195,9 +194,7 @@ void JobRun::begin_when_possible(TimePoint now, Effects& effects) {
     if (!is_trainer_ready_ || state_ != JobState::waiting || is_stopping_) return;
     std::uint32_t present = 1;
     for (const auto& [peer, member] : members_.all()) {
-        const bool takes_part = member.state() == JobState::waiting
-                                || member.state() == JobState::running
-                                || member.state() == JobState::finishing;
+        const bool takes_part = member.state() == JobState::waiting || is_mixing(member.state());
         if (member.is_linked && takes_part) ++present;
     }
     const bool has_begun = stepped_.steps > StepCount{} || ending_->reason().has_value();

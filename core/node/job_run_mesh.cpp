@@ -61,9 +61,7 @@ void JobRun::refresh_partner(TimePoint now, PeerId peer, Effects& effects) {
     MixingOutputs outputs;
     if (is_member) {
         mixer_->on_linked(now, peer, linked->second, outputs);
-        const bool takes_part =
-            member->state() == JobState::running || member->state() == JobState::finishing;
-        mixer_->set_taking_part(now, peer, takes_part, outputs);
+        mixer_->set_taking_part(now, peer, is_mixing(member->state()), outputs);
     } else {
         mixer_->on_unlinked(now, peer, outputs);
     }

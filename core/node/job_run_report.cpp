@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/job/joining.hpp"
 #include "core/node/job_run.hpp"
 
 namespace p2p::core {
@@ -11,7 +12,7 @@ namespace p2p::core {
 namespace {
 
 constexpr Duration retry_after = std::chrono::seconds{2};
-constexpr Duration sketch_interval = std::chrono::seconds{5};
+constexpr Duration look_again_after = std::chrono::seconds{5};
 
 }  // namespace
 
@@ -73,9 +74,9 @@ void JobRun::evaluate(Effects& effects) {
 }
 
 void JobRun::take_sketch(TimePoint now, Effects& effects) {
+    if (!is_mixing(state_)) return;  // begin() takes the next
     alarms_.set(Alarm::sketch, now + sketch_interval);
-    const bool changes = state_ == JobState::running || state_ == JobState::finishing;
-    if (is_sketching_ || !is_trainer_ready_ || !changes) return;
+    if (is_sketching_ || !is_trainer_ready_) return;
     is_sketching_ = true;
     desk_.order(
         {.job = job_, .purpose = Purpose::sketch, .edge = {}}, TakeSketch{.job = job_}, effects);
@@ -126,7 +127,7 @@ void JobRun::on_wakeup(TimePoint now, Effects& effects) {
     }
     if (alarms_.take_due(Alarm::drop_frozen, now) && frozen_) {
         if (desk_.is_sending(*frozen_)) {
-            alarms_.set(Alarm::drop_frozen, now + sketch_interval);
+            alarms_.set(Alarm::drop_frozen, now + look_again_after);
         } else {
             drop_blob(*std::exchange(frozen_, std::nullopt), effects);
         }

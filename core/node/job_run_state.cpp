@@ -150,8 +150,8 @@ void JobRun::on_adopt_answer(
 
 void JobRun::on_state_request(TimePoint now, PeerId from, Effects& effects) {
     // A state on its way to one joiner is not dropped for the next.
-    const bool is_giving =
-        frozen_ && now - frozen_at_ >= frozen_fresh_for && desk_.is_sending(*frozen_);
+    const bool is_fresh = frozen_ && now - frozen_at_ < frozen_fresh_for;
+    const bool is_giving = frozen_ && !is_fresh && desk_.is_sending(*frozen_);
     const bool can_give =
         state_ == JobState::running && mixer_ && !catch_up_ && is_trainer_ready_ && !is_giving;
     if (!can_give) {
@@ -159,7 +159,7 @@ void JobRun::on_state_request(TimePoint now, PeerId from, Effects& effects) {
             .job = job_, .hash = {}, .bytes = {}, .busy_for = busy_for, .progress = {}};
         return desk_.send(from, busy, effects);
     }
-    if (frozen_ && now - frozen_at_ < frozen_fresh_for) return offer_frozen(from, effects);
+    if (is_fresh) return offer_frozen(from, effects);
     joiners_.insert(from);
     if (is_freezing_) return;
     is_freezing_ = true;
@@ -245,7 +245,8 @@ void JobRun::fetch_spec_elsewhere(TimePoint now, const Error& why) {
     }
     spec_arriving_.clear();
     spec_bytes_.reset();
-    spec_fetch_.emplace(spec_fetch_->hash(), limits::job_spec_bytes_max);
+    const BlobHash hash = spec_fetch_->hash();  // emplace destroys what it would be read from
+    spec_fetch_.emplace(hash, limits::job_spec_bytes_max);
     alarms_.set(Alarm::retry, now + ask_again_after);
 }
 

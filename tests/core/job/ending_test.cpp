@@ -4,18 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/peers.hpp"
+
 namespace p2p::test {
 namespace {
 
 using namespace core;  // NOLINT(google-build-using-namespace): a test speaks of nothing else
 using std::chrono::minutes;
 using std::chrono::seconds;
-
-PeerId peer(std::uint8_t number) {
-    PeerId id;
-    id.bytes[0] = number;
-    return id;
-}
 
 class TheEnd : public testing::Test {
   protected:

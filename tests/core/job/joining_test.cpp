@@ -7,18 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "core/base/rng.hpp"
+#include "tests/support/peers.hpp"
 
 namespace p2p::test {
 namespace {
 
 using namespace core;  // NOLINT(google-build-using-namespace): a test speaks of nothing else
 using std::chrono::seconds;
-
-PeerId peer(std::uint8_t number) {
-    PeerId id;
-    id.bytes[0] = number;
-    return id;
-}
 
 Sketch near(double value, std::uint64_t seed) {
     Rng rng(seed);

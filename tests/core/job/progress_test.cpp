@@ -4,19 +4,13 @@
 
 #include "core/job/blob_fetch.hpp"
 #include "core/job/ending.hpp"
+#include "tests/support/peers.hpp"
 
 namespace p2p::core {
 namespace {
 
-PeerId peer(std::uint8_t number) {
-    PeerId id;
-    id.bytes[0] = number;
-    return id;
-}
-
-constexpr TimePoint at(double seconds) {
-    return TimePoint{} + from_seconds(seconds);
-}
+using test::at;
+using test::peer;
 
 constexpr Duration quiet = std::chrono::seconds{3};
 

@@ -5,19 +5,13 @@
 #include "core/mesh/directory.hpp"
 #include "core/mesh/liveness.hpp"
 #include "core/mesh/trust.hpp"
+#include "tests/support/peers.hpp"
 
 namespace p2p::core {
 namespace {
 
-PeerId peer(std::uint8_t number) {
-    PeerId id;
-    id.bytes[0] = number;
-    return id;
-}
-
-constexpr TimePoint at(double seconds) {
-    return TimePoint{} + from_seconds(seconds);
-}
+using test::at;
+using test::peer;
 
 TEST(Contacts, LetTheLowerIdDialFirst) {
     Contacts low(peer(1), Rng(1));
