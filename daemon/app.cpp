@@ -319,7 +319,7 @@ class App {
         });
     }
 
-    std::string status_line() const {
+    [[nodiscard]] std::string status_line() const {
         const core::NodeStatus status = driver_->status();
         std::size_t connected = 0;
         for (const core::PeerStatus& peer : status.peers) {

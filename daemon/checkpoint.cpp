@@ -300,6 +300,7 @@ std::vector<Path> list_checkpoints(const RunDir& run) {
     }
     std::sort(found.rbegin(), found.rend());
     std::vector<Path> folders;
+    folders.reserve(found.size());
     for (auto& [steps, path] : found)
         folders.push_back(std::move(path));
     return folders;

@@ -336,6 +336,7 @@ Connection& ControlServer::Thread::connection_of(MHD_Connection* handle) {
 
 /// Called by MHD when the headers are there, for each piece of the body, at its end, and again
 /// after a connection was resumed.
+// NOLINTNEXTLINE(readability-function-size): its parameters are MHD's
 MHD_Result ControlServer::Thread::handle(
     void* door,
     MHD_Connection* handle,

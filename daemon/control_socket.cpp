@@ -14,6 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/base/bytes.hpp"
+
 namespace p2p::daemon {
 
 namespace {
@@ -84,7 +86,7 @@ core::Status clear_stale(const std::filesystem::path& path, const sockaddr_un& a
 }
 
 std::optional<gid_t> find_group(const std::string& name) {
-    std::vector<char> buffer(16 * 1024);
+    std::vector<char> buffer(16 * core::kib);
     group entry{};
     group* found = nullptr;
     if (::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0) {

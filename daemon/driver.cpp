@@ -34,7 +34,7 @@ void Driver::tell(Event event) {
     core::Effects effects;
     event(parts_.node, steady_now(), effects);
     for (const core::Effect& effect : effects) {
-        std::visit([this](const auto& one) { carry_out(one); }, effect);
+        std::visit([this](const auto& one) { this->carry_out(one); }, effect);
     }
     is_telling_ = false;
     arm_wakeup();

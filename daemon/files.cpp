@@ -161,13 +161,16 @@ Status sync_folder(const Path& folder) {
 
 Status make_folder(const Path& folder) {
     std::error_code error;
-    if (std::filesystem::is_directory(folder, error)) return {};
-    const Path above = folder.parent_path();
-    if (!above.empty() && above != folder) {
-        if (auto status = make_folder(above); !status) return status;
+    std::vector<Path> missing;
+    for (Path at = folder; !at.empty() && !std::filesystem::is_directory(at, error);
+         at = at.parent_path()) {
+        missing.push_back(at);
     }
-    if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-        return system_error(ErrorCode::unwritable, "cannot create", folder, errno);
+    for (; !missing.empty(); missing.pop_back()) {
+        const Path& next = missing.back();
+        if (::mkdir(next.c_str(), 0700) != 0 && errno != EEXIST) {
+            return system_error(ErrorCode::unwritable, "cannot create", next, errno);
+        }
     }
     return {};
 }

@@ -15,7 +15,6 @@ namespace {
 namespace schema = proto::schema;
 using core::EdgeStatus;
 using core::JobReport;
-using core::JobState;
 using core::JobStatus;
 using core::NodeStatus;
 using core::SwapReason;

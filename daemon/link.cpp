@@ -4,6 +4,7 @@
 
 #include <netinet/tcp.h>
 
+#include "core/base/bytes.hpp"
 #include "core/base/check.hpp"
 #include "daemon/clock.hpp"
 
@@ -11,7 +12,7 @@ namespace p2p::daemon {
 namespace {
 
 constexpr std::size_t handshake_read_bytes = 4096;
-constexpr std::size_t read_bytes = 256 * 1024;
+constexpr std::size_t read_bytes = 256 * core::kib;
 
 core::Error broken_connection(const asio::error_code& error) {
     const bool is_end = error == asio::error::eof;
@@ -157,14 +158,14 @@ awaitable<void> Link::say_goodbye() {
 
 core::Status Link::push_control(core::Bytes message) {
     if (is_finishing_) return *failure_;
-    const core::Status status = session_.push_control(std::move(message));
+    core::Status status = session_.push_control(std::move(message));
     output_ready_.cancel_one();
     return status;
 }
 
 core::Status Link::push_bulk(proto::BulkPiece piece) {
     if (is_finishing_) return *failure_;
-    const core::Status status = session_.push_bulk(std::move(piece));
+    core::Status status = session_.push_bulk(std::move(piece));
     bulk_queued_ = session_.queued_bulk_bytes();
     output_ready_.cancel_one();
     return status;
@@ -189,12 +190,12 @@ void Link::close(core::Error why) {
 
 /// Feeds the session and asks the owner about the other end as soon as it is known.
 core::Status Link::take_in(core::ByteView input) {
-    const core::Status status = session_.feed(input);
+    core::Status status = session_.feed(input);
     output_ready_.cancel_one();  // The session may have something to say.
     if (!status || is_admitted_ || !session_.remote()) return status;
 
     is_admitted_ = true;
-    const core::Status admitted = owner_.admit(*session_.remote());
+    core::Status admitted = owner_.admit(*session_.remote());
     if (!admitted) session_.refuse(admitted.error());
     return admitted;
 }

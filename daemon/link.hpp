@@ -48,8 +48,9 @@ struct LinkFacts {
 /// `co_await link->run()`.
 class Link {
   public:
-    static constexpr std::size_t bulk_room_bytes = 512 * 1024;
-    static constexpr std::size_t unsent_bytes_max = 64 * 1024;  ///< in the kernel; as many here
+    static constexpr std::size_t bulk_room_bytes = 512 * core::kib;
+    static constexpr std::size_t unsent_bytes_max =
+        64 * core::kib;  ///< in the kernel; as many here
     static constexpr core::Duration goodbye_time_max = std::chrono::seconds{1};
 
     Link(Tcp::socket socket, proto::Session session, LinkOwner& owner, LinkFacts facts);

@@ -50,6 +50,7 @@ struct LinkStatus {
     proto::SessionCounters counters;
 };
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): final, and no one deletes a LinkOwner
 class Links final : private LinkOwner {
   public:
     /// The identity must outlive the links, and the links the loop's last handler.

@@ -57,7 +57,7 @@ Listener::Listener(asio::io_context& loop)
 core::Status Listener::open(const std::vector<HostPort>& addresses) {
     core::Status skipped;
     for (const HostPort& address : addresses) {
-        const core::Status status = bind(address);
+        core::Status status = bind(address);
         if (status) continue;
         if (!is_missing_v6(address, status.error())) {
             acceptors_.clear();

@@ -17,7 +17,6 @@
 
 namespace {
 
-using p2p::daemon::Options;
 using p2p::daemon::OptionSources;
 namespace exit_code = p2p::daemon::exit_code;
 
@@ -88,8 +87,8 @@ int run(const Flags& flags) {
 
 int main(int argc, char** argv) {
     // Buffers of a shard come and go many times a second: keep their pages (measured: codec_bench).
-    mallopt(M_MMAP_THRESHOLD, 64 << 20);
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);   // NOLINT(concurrency-mt-unsafe): before any thread
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);  // NOLINT(concurrency-mt-unsafe)
     try {
         CLI::App app{"p2pd: trains a model together with others, without a coordinator"};
         Flags flags;

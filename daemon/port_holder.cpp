@@ -70,7 +70,7 @@ std::optional<std::string> port_holder(std::uint16_t port) {
         std::string name;
         std::ifstream comm(process->path() / "comm");
         std::getline(comm, name);
-        return name + " (pid " + pid + ")";
+        return name.append(" (pid ").append(pid).append(")");
     }
     return std::nullopt;
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds open_time_max{60};
 constexpr std::chrono::seconds wait_time_max{1};
-constexpr std::size_t read_bytes = 16 * 1024;
+constexpr std::size_t read_bytes = 16 * core::kib;
 constexpr std::size_t descriptors_max = 4;  // more than one is wrong, and must still be closed
 
 Error out_of_turn(const char* what) {

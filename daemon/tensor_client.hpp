@@ -71,7 +71,7 @@ class TensorClient {
 
   private:
     std::optional<std::string> take_line();
-    void on_line(const std::string& line, Clock::time_point now);
+    void on_line(const std::string& text, Clock::time_point now);
     void on_attach(AttachLine line, Clock::time_point now);
     void on_took();
     void try_attach(const ExternalTrainers& trainers, Clock::time_point now);

@@ -49,7 +49,7 @@ struct DetachLine {};
 using TensorLine = std::variant<AttachLine, StepLine, WaitLine, TookLine, DetachLine>;
 
 /// Errors: malformed, too_large, unsupported (an op that is none of these).
-[[nodiscard]] core::Result<TensorLine> read_tensor_line(std::string_view line);
+[[nodiscard]] core::Result<TensorLine> read_tensor_line(std::string_view text);
 
 /// How a job stands, for the client.
 enum class ClientState : std::uint8_t {

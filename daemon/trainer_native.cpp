@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "core/base/check.hpp"
-#include "core/nn/schedule.hpp"
+#include "core/train/replica.hpp"
 
 namespace p2p::daemon {
 
-using core::Error;
-using core::ErrorCode;
 using core::SampleCount;
 using core::ShardRange;
 
@@ -88,7 +86,9 @@ void NativeTrainer::evaluate(Answer<core::Evaluated> answer) {
         const auto all = replica->parameters();
         auto parameters = std::make_shared<const std::vector<float>>(all.begin(), all.end());
         workers.submit([spec, level, parameters, data = replica->data(), answer] {
-            answer(evaluate_parameters(spec->model, *data, level, *parameters));
+            const auto sum = core::evaluate_parameters(spec->model, *data, level, *parameters);
+            if (data->test.count() == 0) return answer(core::Evaluated{});
+            answer(core::Evaluated{true, sum.loss(), sum.accuracy()});
         });
     });
 }
@@ -211,9 +211,7 @@ double NativeTrainer::progress_ratio() const {
 }
 
 double NativeTrainer::rate() const {
-    const auto& schedule = replica_->spec().schedule;
-    const double scale = core::schedule_scale(schedule.scale, pace_.members);
-    return core::learning_rate(schedule, progress_ratio(), scale);
+    return core::job_learning_rate(replica_->spec(), progress_ratio(), pace_.members);
 }
 
 }  // namespace p2p::daemon

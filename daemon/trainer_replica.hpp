@@ -1,9 +1,9 @@
 #pragma once
 
-// A replica that trains itself: data, parameters and optimizer of one native job, step by step.
+// A native replica (core/train) on this machine: from its data folder and checkpoint, to and from
+// the copies that peers and checkpoints hold.
 //
-// One thread owns it, the trainer's (trainer_native), which decides when a step may be taken. What
-// it does is a function of (spec, PeerId, its own counts), so a resumed replica goes on to the bit.
+// One thread owns it, the trainer's (trainer_native), which decides when a step may be taken.
 
 #include <cstdint>
 #include <memory>
@@ -13,9 +13,7 @@
 #include "core/base/cpu.hpp"
 #include "core/base/result.hpp"
 #include "core/data/dataset.hpp"
-#include "core/data/sampler.hpp"
-#include "core/nn/learner.hpp"
-#include "core/nn/optimizer.hpp"
+#include "core/train/replica.hpp"
 #include "daemon/files.hpp"
 #include "daemon/trainer.hpp"
 
@@ -37,25 +35,27 @@ class Replica {
     static core::Result<std::unique_ptr<Replica>> load(const ReplicaSetup& setup);
 
     /// One batch, one step of the optimizer.
-    void step(double learning_rate);
+    void step(double learning_rate) { native_.step(buffers_, learning_rate); }
 
-    [[nodiscard]] core::StepCount steps() const { return steps_; }
+    [[nodiscard]] core::StepCount steps() const { return native_.steps(); }
 
-    [[nodiscard]] core::SampleCount samples() const { return samples_; }
+    [[nodiscard]] core::SampleCount samples() const { return native_.samples(); }
 
-    [[nodiscard]] double train_loss() const { return train_loss_; }
+    [[nodiscard]] double train_loss() const { return native_.train_loss(); }
 
-    [[nodiscard]] std::uint64_t batch_hash() const { return batch_hash_; }
+    [[nodiscard]] std::uint64_t batch_hash() const { return native_.batch_hash(); }
 
     [[nodiscard]] std::uint32_t batch_size() const {
-        return static_cast<std::uint32_t>(indices_.size());
+        return static_cast<std::uint32_t>(buffers_.indices.size());
     }
 
-    [[nodiscard]] core::MutableFloatView parameters() { return parameters_; }
+    [[nodiscard]] core::MutableFloatView parameters() { return native_.parameters(); }
 
-    [[nodiscard]] const std::shared_ptr<const core::Dataset>& data() const { return data_; }
+    [[nodiscard]] const std::shared_ptr<const core::Dataset>& data() const {
+        return native_.data();
+    }
 
-    [[nodiscard]] const core::JobSpec& spec() const { return *spec_; }
+    [[nodiscard]] const core::JobSpec& spec() const { return native_.spec(); }
 
     [[nodiscard]] double training_seconds() const { return training_seconds_; }
 
@@ -73,28 +73,9 @@ class Replica {
     [[nodiscard]] core::Status check_optimizer(const std::vector<OptimizerVector>& parts);
     void restore_optimizer(const ReplicaState& state);
 
-    std::shared_ptr<const core::JobSpec> spec_;
-    std::shared_ptr<const core::Dataset> data_;
-    core::Sampler sampler_;
-    core::Learner learner_;
-    core::Optimizer optimizer_;
-    std::vector<float> parameters_;
-    std::vector<float> gradient_;
-    std::vector<std::uint32_t> indices_;
-    std::vector<float> inputs_;
-    core::Bytes labels_;
-    core::StepCount steps_;
-    core::SampleCount samples_;
-    double train_loss_ = 0;
+    core::NativeReplica native_;
+    core::StepBuffers buffers_;
     double training_seconds_ = 0;
-    std::uint64_t batch_hash_ = 0;
 };
-
-/// Loss and accuracy of `parameters` on the test part of `data`. Any thread.
-[[nodiscard]] core::Evaluated evaluate_parameters(
-    const core::ModelSpec& model,
-    const core::Dataset& data,
-    core::KernelLevel level,
-    core::FloatView parameters);
 
 }  // namespace p2p::daemon

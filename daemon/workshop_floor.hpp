@@ -29,7 +29,7 @@ class Workshop::Floor {
 
     void start_training(const core::StartTraining& order);
     void set_pace(const core::Pace& pace);
-    void end_training(core::JobId job);
+    void end_training(core::JobId id);
     void drop_training(const core::DropTraining& order);
     void save(const core::Save& order);
 

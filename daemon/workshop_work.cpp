@@ -183,7 +183,7 @@ void Workshop::Floor::work(Ticket ticket, const core::Adopt& order) {
                 ticket, moved ? WorkResult(core::Adopted{*moved}) : WorkResult(moved.error()));
         });
     };
-    workers_.submit([this, post = post_, job, bytes, tell] {
+    workers_.submit([post = post_, job, bytes, tell] {
         auto thawed = thaw_replica(job->layout, *bytes);
         if (!thawed) return tell(thawed.error());
         post([job, tell, state = std::make_shared<ReplicaState>(*std::move(thawed))] {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/base/bytes.hpp"
 #include "proto/json.hpp"
 
 namespace p2p::proto {
@@ -10,7 +11,7 @@ namespace {
 
 using core::ErrorCode;
 
-constexpr std::size_t error_document_bytes_max = 1024 * 1024;
+constexpr std::size_t error_document_bytes_max = core::mib;
 
 constexpr std::array all_codes{
     ErrorCode::malformed,

@@ -142,7 +142,7 @@ Status Greeting::on_message(ByteView message) {
     if (!payload->empty()) remote_network_ = core::NetworkId::from_bytes(*payload);
     expect(Stage::length, length_bytes);
     if (handshake_->is_our_turn()) {
-        if (const Status status = write_message(); !status) return status;
+        if (Status status = write_message(); !status) return status;
     }
     if (handshake_->is_finished()) expect(Stage::finished, 0);
     return {};

@@ -98,7 +98,7 @@ Status Session::feed(ByteView input) {
 
 Status Session::advance(ByteView& input) {
     if (stage_ == Stage::greeting) {
-        const Status status = greeting_->feed(input);
+        Status status = greeting_->feed(input);
         const Bytes output = greeting_->take_output();
         greeting_output_.insert(greeting_output_.end(), output.begin(), output.end());
         if (!status || !greeting_->is_finished()) return status;

@@ -38,7 +38,7 @@ struct SessionConfig {
     Hello hello;                     ///< what we say of ourselves; the id is filled in
     bool accept_unknown_id = false;  ///< whether an accepted connection may come without our id
     std::uint64_t rekey_messages = core::limits::rekey_messages;
-    std::size_t bulk_low_water_bytes = 256 * 1024;  ///< below this `wants_bulk`
+    std::size_t bulk_low_water_bytes = 256 * core::kib;  ///< below this `wants_bulk`
 };
 
 /// Both ends have accepted each other's Hello: the link is up.
@@ -114,7 +114,7 @@ class Session {
     [[nodiscard]] std::size_t take_output(core::MutableByteView out);
 
     /// The same by value, at most `bytes_max` (or one record, where that is more).
-    [[nodiscard]] core::Bytes take_output(std::size_t bytes_max = 128 * 1024);
+    [[nodiscard]] core::Bytes take_output(std::size_t bytes_max = 128 * core::kib);
 
     [[nodiscard]] bool has_output() const;
 

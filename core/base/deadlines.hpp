@@ -15,7 +15,7 @@
 
 namespace p2p::core {
 
-/// `Kind` is an enum class whose last enumerator is `count_`.
+/// `Kind` is an enum class whose last enumerator is `count`.
 template <typename Kind>
 class Deadlines {
   public:
@@ -52,7 +52,7 @@ class Deadlines {
   private:
     static constexpr std::size_t index(Kind kind) { return static_cast<std::size_t>(kind); }
 
-    std::array<std::optional<TimePoint>, static_cast<std::size_t>(Kind::count_)> at_{};
+    std::array<std::optional<TimePoint>, static_cast<std::size_t>(Kind::count)> at_{};
 };
 
 /// The earlier of two optional instants.

@@ -8,17 +8,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/bytes.hpp"
 #include "core/base/time.hpp"
 
 namespace p2p::core::limits {
 
 // Frames and messages.
 inline constexpr std::size_t noise_message_bytes_max = 65'535;
-inline constexpr std::size_t control_message_bytes_max = 32 * 1024;
+inline constexpr std::size_t control_message_bytes_max = 32 * kib;
 inline constexpr std::size_t chunk_bytes_max = 65'000;
 inline constexpr std::size_t handshake_message_bytes_max = 512;
-inline constexpr std::size_t unacknowledged_bulk_bytes_max = 8 * 1024 * 1024;
-inline constexpr std::size_t control_queue_bytes_max = 8 * 1024 * 1024;
+inline constexpr std::size_t unacknowledged_bulk_bytes_max = 8 * mib;
+inline constexpr std::size_t control_queue_bytes_max = 8 * mib;
 inline constexpr std::uint64_t rekey_messages = std::uint64_t{1} << 20U;
 inline constexpr Duration rekey_interval = std::chrono::hours{1};
 inline constexpr std::uint64_t messages_a_key_max = std::uint64_t{1} << 48U;
@@ -32,7 +33,7 @@ inline constexpr Duration handshake_time_max = std::chrono::seconds{5};
 
 // Gossip and the mesh.
 inline constexpr std::size_t record_bytes_max = 1024;
-inline constexpr std::size_t records_bytes_max = 30 * 1024;
+inline constexpr std::size_t records_bytes_max = 30 * kib;
 inline constexpr std::size_t peers_known_max = 65'536;
 inline constexpr std::size_t addresses_a_peer_max = 8;
 inline constexpr std::size_t address_bytes_max = 255;
@@ -52,27 +53,27 @@ inline constexpr Duration training_time_max = std::chrono::hours{24 * 365 * 100}
 inline constexpr std::size_t description_bytes_max = 1024;
 inline constexpr std::size_t layers_max = 64;
 inline constexpr std::size_t mixing_axes_max = 16;
-inline constexpr std::size_t job_spec_bytes_max = 256 * 1024;
+inline constexpr std::size_t job_spec_bytes_max = 256 * kib;
 inline constexpr std::size_t jobs_known_max = 1024;
 inline constexpr std::size_t tensors_max = 65'536;
 inline constexpr std::size_t tensor_name_bytes_max = 256;
 inline constexpr std::size_t tensor_dimensions_max = 8;
 inline constexpr std::uint64_t parameters_max = std::uint64_t{1} << 40U;
-inline constexpr std::size_t shard_bytes_max = 16 * 1024 * 1024;
+inline constexpr std::size_t shard_bytes_max = 16 * mib;
 inline constexpr std::size_t shard_floats_max = shard_bytes_max / sizeof(float);
 inline constexpr std::size_t swap_value_bytes_max = 2 * shard_bytes_max;  // encoded, any codec
 inline constexpr std::size_t chunk_bitmap_bytes_max =
     swap_value_bytes_max / chunk_bytes_max / 8 + 1;
-inline constexpr std::size_t safetensors_header_bytes_max = 8 * 1024 * 1024;
-inline constexpr std::size_t config_bytes_max = 1024 * 1024;
-inline constexpr std::size_t idx_bytes_max = std::size_t{4} * 1024 * 1024 * 1024;
+inline constexpr std::size_t safetensors_header_bytes_max = 8 * mib;
+inline constexpr std::size_t config_bytes_max = 1024 * kib;
+inline constexpr std::size_t idx_bytes_max = 4096 * mib;
 
 // Control sockets.
-inline constexpr std::size_t http_header_bytes_max = 16 * 1024;
-inline constexpr std::size_t http_body_bytes_max = 1024 * 1024;
+inline constexpr std::size_t http_header_bytes_max = 16 * kib;
+inline constexpr std::size_t http_body_bytes_max = 1024 * kib;
 inline constexpr std::size_t http_connections_max = 64;
 inline constexpr Duration http_request_time_max = std::chrono::seconds{10};
-inline constexpr std::size_t tensor_line_bytes_max = 256 * 1024;
+inline constexpr std::size_t tensor_line_bytes_max = 256 * kib;
 
 static_assert(control_message_bytes_max < noise_message_bytes_max);
 static_assert(chunk_bytes_max + 64 < noise_message_bytes_max);

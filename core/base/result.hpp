@@ -15,13 +15,13 @@ namespace p2p::core {
 template <typename T>
 class [[nodiscard]] Result {
   public:
+    // NOLINTNEXTLINE(google-explicit-constructor): `return value;` is the point
     Result(T value)
-        : state_(std::in_place_index<0>, std::move(value)) {
-    }  // NOLINT(google-explicit-constructor)
+        : state_(std::in_place_index<0>, std::move(value)) {}
 
+    // NOLINTNEXTLINE(google-explicit-constructor): `return Error{...};` is the point
     Result(Error error)
-        : state_(std::in_place_index<1>, std::move(error)) {
-    }  // NOLINT(google-explicit-constructor)
+        : state_(std::in_place_index<1>, std::move(error)) {}
 
     [[nodiscard]] bool has_value() const { return state_.index() == 0; }
 
@@ -68,8 +68,9 @@ class [[nodiscard]] Status {
   public:
     Status() = default;
 
+    // NOLINTNEXTLINE(google-explicit-constructor): `return Error{...};` is the point
     Status(Error error)
-        : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+        : error_(std::move(error)) {}
 
     [[nodiscard]] bool is_ok() const { return !error_.has_value(); }
 

@@ -160,8 +160,7 @@ void encode_q8(
 void decode_block(
     const uint8_t* __restrict codes, size_t count, float scale, float* __restrict out) {
     for (size_t i = 0; i < count; ++i) {
-        const auto code = static_cast<int32_t>(static_cast<std::int8_t>(codes[i]));
-        out[i] = scale * static_cast<float>(code);
+        out[i] = scale * static_cast<float>(static_cast<std::int8_t>(codes[i]));
     }
 }
 

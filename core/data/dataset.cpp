@@ -107,7 +107,7 @@ Standardization standardization_of(ByteView images) {
     std::uint64_t squares = 0;
     for (const std::uint8_t pixel : images) {
         sum += pixel;
-        squares += std::uint32_t{pixel} * std::uint32_t{pixel};
+        squares += std::uint64_t{pixel} * pixel;
     }
     const auto count = static_cast<double>(images.size());
     const double mean = static_cast<double>(sum) / count;

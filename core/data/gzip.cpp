@@ -82,7 +82,7 @@ Status GzipReader::read(MutableByteView out) {
 Status GzipReader::finish() {
     Stream& s = *stream_;
     std::uint8_t beyond = 0;
-    const Status status = read({&beyond, 1});  // at the true end, this is what checks the checksum
+    Status status = read({&beyond, 1});  // at the true end, this is what checks the checksum
     if (status) return too_long("its contents go on after the size that their header promises");
     if (s.state != Z_STREAM_END) return status;
     if (s.z.avail_in > 0 || !s.rest.empty()) return too_long("something follows its contents");

@@ -71,7 +71,7 @@ std::vector<double> draw_weights(
     switch (spec.split) {
         case SplitKind::by_label: return draw_few_labels(counts, rng);
         case SplitKind::dirichlet: return draw_dirichlet(counts, spec.dirichlet_alpha, rng);
-        case SplitKind::iid: break;
+        case SplitKind::iid:
         case SplitKind::own: break;
     }
     return counts;

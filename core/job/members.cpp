@@ -49,7 +49,7 @@ const Members::Member* Members::find(PeerId peer) const {
     return found == members_.end() ? nullptr : &found->second;
 }
 
-std::vector<PeerId> Members::live_in(TimePoint now, std::set<JobState> states) const {
+std::vector<PeerId> Members::live_in(TimePoint now, const std::set<JobState>& states) const {
     std::vector<PeerId> peers;
     for (const auto& [peer, member] : members_) {
         if (is_live(now, member) && states.contains(member.state())) peers.push_back(peer);

@@ -55,7 +55,8 @@ class Members {
     }
 
     /// Live members in one of the states.
-    [[nodiscard]] std::vector<PeerId> live_in(TimePoint now, std::set<JobState> states) const;
+    [[nodiscard]] std::vector<PeerId> live_in(
+        TimePoint now, const std::set<JobState>& states) const;
 
     /// A hash of the newest batch that another live member trains on too; a sign that one script
     /// with one seed runs on both.

@@ -152,7 +152,7 @@ Status check_tensors(const ModelSpec& model) {
     std::set<std::string_view> names;
     std::uint64_t offset = 0;
     for (const auto& tensor : model.tensors) {
-        if (const auto status = check_tensor(tensor, offset); !status) return status;
+        if (auto status = check_tensor(tensor, offset); !status) return status;
         if (!names.insert(tensor.name).second) {
             return fault(
                 "model.tensors", tensor.name + " is there twice", "give each another name");
@@ -203,7 +203,7 @@ Status check_total(const JobSpec& spec) {
 }
 
 Status check_train(const JobSpec& spec) {
-    if (const auto status = check_total(spec); !status) return status;
+    if (auto status = check_total(spec); !status) return status;
     const TrainSpec& train = spec.train;
     return check_ranges(std::array{
         Range{"train.epochs", train.epochs, 0, 1e6, "use more than 0 and at most 1,000,000"},
@@ -251,7 +251,7 @@ Status check_axes(const MixingSpec& mixing) {
 }
 
 Status check_mixing(const MixingSpec& mixing) {
-    if (const auto status = check_axes(mixing); !status) return status;
+    if (auto status = check_axes(mixing); !status) return status;
     constexpr double day = 86'400;
     return check_ranges(std::array{
         Range{"mixing.min_peers", double(mixing.min_peers), 1, 4096, "use 1 to 4,096"},

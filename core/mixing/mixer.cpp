@@ -138,18 +138,18 @@ void Mixer::on_word(TimePoint now, PeerId from, const SwapWord& word, MixingOutp
 }
 
 void Mixer::on_worked(
-    TimePoint now, const EdgeKey& key, const SwapResult& result, MixingOutputs& out) {
-    Slot* slot = find(key.peer, key.shard);
+    TimePoint now, const EdgeKey& edge, const SwapResult& result, MixingOutputs& out) {
+    Slot* slot = find(edge.peer, edge.shard);
     P2P_CHECK(slot != nullptr);
     const std::size_t first = out.size();
-    Edge& edge = slot->edge;
+    Edge& link = slot->edge;
     std::visit(
         Overload{
-            [&](const Encoded& encoded) { edge.on_encoded(now, encoded, out); },
-            [&](const Decoded& decoded) { edge.on_decoded(now, decoded, out); },
-            [&](const Applied& applied) { edge.on_applied(now, applied, out); },
+            [&](const Encoded& encoded) { link.on_encoded(now, encoded, out); },
+            [&](const Decoded& decoded) { link.on_decoded(now, decoded, out); },
+            [&](const Applied& applied) { link.on_applied(now, applied, out); },
             [&](const Error&) {
-                edge.on_work_failed(now, out);
+                link.on_work_failed(now, out);
             }},
         result);
     absorb(now, first, out);

@@ -44,6 +44,7 @@ struct ProductSize {
 
 /// `extent` cut into as few equal pieces of at most `piece_max` as it takes, in whole `unit`s.
 Index even_piece(std::size_t extent, Index piece_max, Index unit) {
+    if (extent == 0) return unit;
     const Index pieces = (signed_size(extent) + piece_max - 1) / piece_max;
     const Index piece = (signed_size(extent) + pieces - 1) / pieces;
     return (piece + unit - 1) / unit * unit;

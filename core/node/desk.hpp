@@ -76,7 +76,7 @@ class BulkLane {
     std::deque<OutgoingBlob> blobs;  ///< to send when no swap has anything to say
 
   private:
-    static constexpr std::uint64_t ack_bytes = 512 * 1024;
+    static constexpr std::uint64_t ack_bytes = 512 * kib;
 
     std::size_t room_ = 0;
     ByteCount sent_;

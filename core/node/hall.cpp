@@ -163,8 +163,8 @@ void Node::Hall::on_worked(
     if (JobRun* job = find_job(pending->job)) job->on_worked(now, *pending, result, effects);
 }
 
-void Node::Hall::on_saved(TimePoint now, JobId id, const Status& result, Effects& effects) {
-    if (JobRun* job = find_job(id)) job->on_saved(now, result);
+void Node::Hall::on_saved(TimePoint now, JobId job, const Status& result, Effects& effects) {
+    if (JobRun* run = find_job(job)) run->on_saved(now, result);
     answer_shutdown(effects);
 }
 

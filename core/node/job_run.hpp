@@ -108,7 +108,7 @@ class JobRun {
     [[nodiscard]] std::vector<Message> records() const;
 
   private:
-    enum class Alarm : std::uint8_t { report, evaluate, sketch, save, drop_frozen, retry, count_ };
+    enum class Alarm : std::uint8_t { report, evaluate, sketch, save, drop_frozen, retry, count };
 
     // job_run.cpp
     void set_state(TimePoint now, JobState state, std::string reason, Effects& effects);

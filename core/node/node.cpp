@@ -46,8 +46,8 @@ void Node::on_trainer(TimePoint now, const TrainerReady& ready, Effects& effects
     hall_->tidy_up(now, effects);
 }
 
-void Node::on_stepped(TimePoint now, JobId id, const SteppedReport& report, Effects& effects) {
-    if (JobRun* job = hall_->find_job(id)) job->on_stepped(now, report, effects);
+void Node::on_stepped(TimePoint now, JobId job, const SteppedReport& report, Effects& effects) {
+    if (JobRun* run = hall_->find_job(job)) run->on_stepped(now, report, effects);
     hall_->tidy_up(now, effects);
 }
 

@@ -24,7 +24,6 @@ namespace {
 using core::Error;
 using core::ErrorCode;
 using core::Result;
-using core::Status;
 
 struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -38,7 +37,7 @@ std::string last_error() {
 
 Result<std::string> read_whole(std::FILE* file, const std::string& name) {
     std::string text;
-    char piece[16 * 1024];
+    char piece[16 * core::kib];
     while (const std::size_t got = std::fread(piece, 1, sizeof(piece), file)) {
         text.append(piece, got);
         if (text.size() > core::limits::job_spec_bytes_max) {
@@ -116,7 +115,7 @@ Result<ExitCode> send_job(const Invocation& invocation, bool only_validate, Clie
     const auto document = change(invocation, request, proto::schema::done, client);
     if (!document) return document.error();
     if (only_validate || !invocation.waits) return ExitCode::done;
-    const auto ended = wait_for_end(invocation, text_at(*document, "job.id"), client);
+    auto ended = wait_for_end(invocation, text_at(*document, "job.id"), client);
     if (!ended) return ended.error();
     if (!invocation.is_quiet && invocation.format == Format::table) {
         const auto written = write_answer(printable(text_at(*document, "job.name")) + " is done\n");
@@ -175,7 +174,7 @@ Result<ExitCode> export_to_file(const Request& asked, const std::string& name, C
 Result<ExitCode> export_checkpoint(const Invocation& invocation, Client& client) {
     Request request{"POST", checkpoint_path(invocation, "export"), "", nullptr};
     if (invocation.to != "-") {
-        const auto exported = export_to_file(request, invocation.to, client);
+        auto exported = export_to_file(request, invocation.to, client);
         if (exported && !invocation.is_quiet) say("wrote " + printable(invocation.to));
         return exported;
     }

@@ -15,6 +15,7 @@
 
 #include <curl/curl.h>
 
+#include "core/base/bytes.hpp"
 #include "core/base/check.hpp"
 #include "proto/control.hpp"
 
@@ -27,7 +28,7 @@ using core::ErrorCode;
 using core::Result;
 
 /// Documents are far smaller; exports go to a sink.
-constexpr std::size_t answer_bytes_max = 64U * 1024 * 1024;
+constexpr std::size_t answer_bytes_max = 64 * core::mib;
 
 Error not_running(const std::filesystem::path& socket, int number) {
     const std::string cause = number == ECONNREFUSED ? "nobody listens on that socket"

@@ -1,5 +1,6 @@
 #include "tools/p2pctl/document.hpp"
 
+#include "core/base/bytes.hpp"
 #include "proto/json.hpp"
 
 namespace p2p::tools {
@@ -7,7 +8,7 @@ namespace p2p::tools {
 namespace {
 
 /// Larger than any document of a thousand jobs and their members.
-constexpr std::size_t document_bytes_max = 64U * 1024 * 1024;
+constexpr std::size_t document_bytes_max = 64 * core::mib;
 
 }  // namespace
 

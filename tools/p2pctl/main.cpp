@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace p2p::tools;
+using namespace p2p::tools;  // NOLINT(google-build-using-namespace): it is their main
 using p2p::core::Error;
 using p2p::core::Result;
 

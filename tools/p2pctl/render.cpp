@@ -48,21 +48,23 @@ std::vector<Column> shown_columns(const std::vector<Column>& columns, Format for
     return shown;
 }
 
-std::string csv_field(const Json& value) {
-    if (value.is_null()) return "";
-    if (value.is_array()) {
-        std::string joined;
-        for (const Json& entry : value)
-            joined += (joined.empty() ? "" : " ") + text_at(entry, "");
-        return csv_field(Json(joined));
-    }
-    if (!value.is_string()) return proto::json_text(value);
+std::string csv_quoted(const std::string& value) {
     std::string quoted = "\"";
-    for (const char letter : printable(value.get<std::string>())) {
+    for (const char letter : printable(value)) {
         if (letter == '"') quoted += '"';
         quoted += letter;
     }
     return quoted + "\"";
+}
+
+std::string csv_field(const Json& value) {
+    if (value.is_null()) return "";
+    if (value.is_string()) return csv_quoted(value.get<std::string>());
+    if (!value.is_array()) return proto::json_text(value);
+    std::string joined;
+    for (const Json& entry : value)
+        joined += (joined.empty() ? "" : " ") + text_at(entry, "");
+    return csv_quoted(joined);
 }
 
 std::string render_csv(const std::vector<Column>& columns, const Json& rows, bool has_header) {

@@ -24,7 +24,7 @@ struct Look {
 
 /// Rows of a list under their headings.
 [[nodiscard]] std::string render_table(
-    const std::vector<Column>& columns, const Json& rows, const Look& look);
+    const std::vector<Column>& all, const Json& rows, const Look& look);
 
 /// "name   value" lines, one a column whose value is known.
 [[nodiscard]] std::string render_card(

@@ -71,7 +71,8 @@ bool is_progress_on_terminal() {
 
 bool wants_color(ColorWish wish) {
     if (wish != ColorWish::automatic) return wish == ColorWish::always;
-    return is_answer_on_terminal() && std::getenv("NO_COLOR") == nullptr;
+    return is_answer_on_terminal()
+           && std::getenv("NO_COLOR") == nullptr;  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
 core::Status write_answer(std::string_view text) {

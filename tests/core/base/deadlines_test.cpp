@@ -8,7 +8,7 @@
 namespace p2p::core {
 namespace {
 
-enum class Kind : std::uint8_t { ping, report, count_ };
+enum class Kind : std::uint8_t { ping, report, count };
 
 constexpr TimePoint at(int seconds) {
     return TimePoint{} + std::chrono::seconds{seconds};
