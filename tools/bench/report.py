@@ -94,8 +94,9 @@ def codec_rows(build):
 
 
 def torch_rates():
+    one_thread = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
     done = subprocess.run(["/usr/bin/python3", "-B", os.path.join(FOLDER, "nn_torch.py")],
-                          check=True, capture_output=True, text=True)
+                          check=True, capture_output=True, text=True, env=one_thread)
     rates = {}
     for line in done.stdout.splitlines()[1:]:
         name, rate = line.split()[:2]

@@ -25,7 +25,7 @@ using core::Bytes;
 using core::ByteView;
 
 constexpr std::size_t batch = 16;  ///< records made outside the clock for `session_open`
-constexpr std::size_t read_bytes = 256 * kib;  ///< what a link's buffer takes at once
+constexpr std::size_t read_bytes = 256 * core::kib;  ///< what a link's buffer takes at once
 
 std::size_t size_of(const benchmark::State& state) {
     return static_cast<std::size_t>(state.range(0));
@@ -111,7 +111,7 @@ void session_seal(benchmark::State& state) {
     tests::SessionPair pair;
     pair.run();
     const auto body = std::make_shared<const Bytes>(size_of(state), 3);
-    Bytes out(128 * kib);
+    Bytes out(128 * core::kib);
     for (auto _ : state) {
         P2P_CHECK(pair.dialler.session.push_bulk(piece_of(body)));
         P2P_CHECK(pair.dialler.session.take_output(core::MutableByteView(out)) > body->size());

@@ -1,0 +1,60 @@
+#include "tools/sim/audit.hpp"
+
+#include <cstdint>
+#include <vector>
+
+#include "core/codec/hash.hpp"
+
+namespace p2p::sim {
+
+namespace {
+
+/// Of the displacement as the low end adds it: the sign of each float is turned on the high end.
+core::Hash128 magnitude_hash(core::FloatView displacement, bool is_low) {
+    std::vector<float> values(displacement.begin(), displacement.end());
+    for (float& value : values)
+        value = is_low ? value + 0.0F : 0.0F - value;
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(values.data());
+    return core::hash128({}, {bytes, values.size() * sizeof(float)});
+}
+
+}  // namespace
+
+void Audit::on_applied(
+    std::size_t node, std::size_t peer, const core::Apply& order, core::FloatView displacement) {
+    const Swap swap{
+        order.self_is_low ? node : peer,
+        order.self_is_low ? peer : node,
+        order.edge.shard.value,
+        order.n.value};
+    const Half mine{
+        .is_low = order.self_is_low,
+        .magnitude = magnitude_hash(displacement, order.self_is_low),
+        .weight = order.weight};
+    const auto found = half_.find(swap);
+    if (found == half_.end()) {
+        half_.emplace(swap, mine);
+        return;
+    }
+    const Half other = found->second;
+    half_.erase(found);
+    ++matched_;
+    if (fault_) return;
+    const std::string which = "swap " + std::to_string(order.n.value) + " of nodes "
+                              + std::to_string(node) + " and " + std::to_string(peer);
+    if (other.is_low == mine.is_low) {
+        fault_ = which + " was applied twice by the same end";
+    } else if (other.weight != mine.weight) {
+        fault_ = which + " has two weights";
+    } else if (!(other.magnitude == mine.magnitude)) {
+        fault_ = which + " moved the two ends by different amounts: the mean has shifted";
+    }
+}
+
+void Audit::on_restarted(std::size_t node) {
+    std::erase_if(half_, [node](const auto& entry) {
+        return std::get<0>(entry.first) == node || std::get<1>(entry.first) == node;
+    });
+}
+
+}  // namespace p2p::sim

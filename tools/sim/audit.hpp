@@ -1,0 +1,54 @@
+#pragma once
+
+// What must hold while a world runs, looked at from above: no node could know it.
+//
+// Both ends of a swap apply the same displacement with opposite signs, so the mean of all replicas
+// moves by training alone; a swap that only one end has applied is either still open or in the
+// ledger. A fault ends the run with the command that replays it, which is the caller's to say.
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/base/bytes.hpp"
+#include "core/base/hash128.hpp"
+#include "core/mixing/work.hpp"
+
+namespace p2p::sim {
+
+class Audit {
+  public:
+    /// Node `node` adds `displacement` for `order`. @pre finite
+    void on_applied(
+        std::size_t node, std::size_t peer, const core::Apply& order, core::FloatView displacement);
+
+    /// A restart voids what was between the two: one end's displacements stay without the other's.
+    void on_restarted(std::size_t node);
+
+    /// The first thing found wrong.
+    [[nodiscard]] const std::optional<std::string>& fault() const { return fault_; }
+
+    /// Swaps that one end has applied and the other has not, yet.
+    [[nodiscard]] std::size_t one_sided() const { return half_.size(); }
+
+    [[nodiscard]] std::uint64_t swaps_matched() const { return matched_; }
+
+  private:
+    /// low node, high node, shard, n
+    using Swap = std::tuple<std::size_t, std::size_t, std::uint32_t, std::uint64_t>;
+
+    struct Half {
+        bool is_low = false;
+        core::Hash128 magnitude;  // of the displacement as low would add it
+        float weight = 0;
+    };
+
+    std::map<Swap, Half> half_;
+    std::uint64_t matched_ = 0;
+    std::optional<std::string> fault_;
+};
+
+}  // namespace p2p::sim

@@ -1,0 +1,372 @@
+#include "tools/sim/baseline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "core/nn/model.hpp"
+#include "core/train/replica.hpp"
+
+namespace p2p::sim {
+
+using core::Error;
+using core::ErrorCode;
+using core::NativeReplica;
+using core::Result;
+
+namespace {
+
+constexpr std::array<std::string_view, 5> names{
+    "allreduce", "allreduce-site", "diloco", "free", "none"};
+constexpr std::size_t test_samples_a_look = 2000;
+
+/// What may be tuned, with what it is unless it is.
+struct Knobs {
+    double lr = 1;             ///< times the job's
+    double round_seconds = 1;  ///< of local work between two averages
+    double outer_lr = 0.7;
+    double outer_momentum = 0.9;
+    double wire_bits = 16;  ///< a parameter, of rounds
+};
+
+Result<Knobs> read_knobs(const RunRequest& request) {
+    Knobs knobs;
+    const std::array<std::pair<std::string_view, double*>, 5> known{{
+        {"lr", &knobs.lr},
+        {"round_seconds", &knobs.round_seconds},
+        {"outer_lr", &knobs.outer_lr},
+        {"outer_momentum", &knobs.outer_momentum},
+        {"wire_bits", &knobs.wire_bits},
+    }};
+    for (const auto& [axis, text] : request.axes) {
+        const auto found = std::find_if(
+            known.begin(), known.end(), [&axis = axis](const auto& k) { return k.first == axis; });
+        const auto* end = text.data() + text.size();
+        double value = 0;
+        if (found == known.end() || std::from_chars(text.data(), end, value).ptr != end
+            || !(value > 0)) {
+            return Error{
+                ErrorCode::invalid,
+                "--set " + axis + "=" + text,
+                "the baseline " + request.recipe + " has no such knob, or it is no number above 0",
+                "use lr, round_seconds, outer_lr, outer_momentum or wire_bits"};
+        }
+        *found->second = value;
+    }
+    return knobs;
+}
+
+/// Times of collectives on a stage, every link otherwise idle, latency and rate counted once a hop.
+class Collectives {
+  public:
+    Collectives(const Stage& stage, std::uint64_t floats)
+        : stage_(stage),
+          floats_(static_cast<double>(floats) * stage.message_scale) {}
+
+    /// A ring over all nodes, site after site: 2 (n - 1) hops of a n-th of the model.
+    [[nodiscard]] double flat_ring_seconds() const {
+        const auto n = static_cast<double>(stage_.nodes.size());
+        if (stage_.nodes.size() < 2) return 0;
+        return 2 * (n - 1) * (floats_ * 4 / n / slowest_rate() + slowest_delay());
+    }
+
+    /// Reduced inside each site in fp32, averaged over a ring of the sites, told inside again.
+    [[nodiscard]] double by_site_seconds(double bits) const {
+        const auto s = static_cast<double>(stage_.sites.size());
+        double inside = 0;
+        for (const Site& site : stage_.sites) {
+            inside = std::max(
+                inside,
+                2 * floats_ * 4 / site.inside_bytes_per_second
+                    + 2 * core::to_seconds(site.inside_round_trip));
+        }
+        if (stage_.sites.size() < 2) return inside;
+        const double across =
+            2 * (s - 1) * (floats_ * bits / 8 / s / slowest_rate() + slowest_delay());
+        return inside + across;
+    }
+
+    /// A node, of a ring: MEASURES counts them whatever moved.
+    [[nodiscard]] double ring_megabytes(double bits) const {
+        const auto n = static_cast<double>(stage_.nodes.size());
+        return 2 * (n - 1) / n * floats_ * bits / 8 / 1e6;
+    }
+
+  private:
+    [[nodiscard]] double slowest_rate() const {
+        double rate = std::numeric_limits<double>::infinity();
+        for (const Site& site : stage_.sites) {
+            rate = std::min(
+                {rate,
+                 site.inside_bytes_per_second,
+                 stage_.sites.size() > 1 ? site.up_bytes_per_second : rate,
+                 stage_.sites.size() > 1 ? site.down_bytes_per_second : rate});
+        }
+        return rate;
+    }
+
+    /// Of the hops between sites that a ring has to take: the best order is not searched for.
+    [[nodiscard]] double slowest_delay() const {
+        double delay = 0;
+        for (const Between& wire : stage_.wires)
+            delay = std::max(delay, core::to_seconds(wire.round_trip) / 2);
+        return delay;
+    }
+
+    const Stage& stage_;
+    double floats_;
+};
+
+double slowest_speed(const Stage& stage) {
+    double speed = std::numeric_limits<double>::infinity();
+    for (const Place& node : stage.nodes)
+        speed = std::min(speed, node.speed);
+    return speed;
+}
+
+/// The parts that all baselines share: data, schedule, looks.
+class BaselineRun {
+  public:
+    BaselineRun(const RunRequest& request, const Knobs& knobs, const Progress& progress)
+        : request_(request),
+          knobs_(knobs),
+          progress_(progress),
+          spec_(request.stage.job),
+          collectives_(request.stage, core::parameter_count(core::model_tensors(spec_.model))) {
+        spec_.seed = request.seed;
+        spec_.schedule.base_lr *= knobs.lr;
+        total_ = static_cast<double>(
+            core::samples_total(spec_, core::SampleCount{request.data->train.count()}).value);
+        outcome_.recipe = request.recipe;
+        outcome_.stage = request.stage.name;
+        outcome_.seed = request.seed;
+    }
+
+    Outcome run() {
+        const std::clock_t begun = std::clock();
+        const double step = core::to_seconds(request_.stage.step_time);
+        const auto n = static_cast<double>(request_.stage.nodes.size());
+        const double speeds = request_.stage.steps_per_second() * step;
+        if (request_.recipe == "free") {
+            train_one(1, step / speeds, 0);
+        } else if (request_.recipe == "allreduce") {
+            train_one(
+                n,
+                step / slowest_speed(request_.stage) + collectives_.flat_ring_seconds(),
+                collectives_.ring_megabytes(32));
+        } else if (request_.recipe == "allreduce-site") {
+            train_one(
+                std::max(1.0, std::round(speeds)),
+                step + collectives_.by_site_seconds(16),
+                collectives_.ring_megabytes(16));
+        } else {
+            train_all();
+        }
+        outcome_.is_finished = true;
+        outcome_.wall_seconds =
+            static_cast<double>(std::clock() - begun) / static_cast<double>(CLOCKS_PER_SEC);
+        return std::move(outcome_);
+    }
+
+  private:
+    using Replicas = std::vector<std::unique_ptr<NativeReplica>>;
+
+    [[nodiscard]] std::shared_ptr<const core::JobSpec> shared_spec() const {
+        return std::make_shared<const core::JobSpec>(spec_);
+    }
+
+    [[nodiscard]] static core::PeerId id_of(std::size_t node) {
+        core::PeerId id;
+        id.bytes[0] = static_cast<std::uint8_t>(node & 255U);
+        id.bytes[1] = static_cast<std::uint8_t>(node >> 8U & 255U);
+        return id;
+    }
+
+    /// One model; each step of `seconds` sees `batches` batches and sends `megabytes` a node.
+    void train_one(double batches, double seconds, double megabytes) {
+        spec_.train.batch_size =
+            static_cast<std::uint32_t>(batches * static_cast<double>(spec_.train.batch_size));
+        core::StepBuffers buffers(spec_.model, spec_.train.batch_size, level_);
+        NativeReplica model(shared_spec(), id_of(0), request_.data, level_);
+        double next_look = 0;
+        for (double at = 0; at < total_ && seconds_ < request_.limit_seconds;
+             at = static_cast<double>(model.samples().value)) {
+            if (at >= next_look) {
+                look({model.parameters()}, at);
+                next_look += total_ / static_cast<double>(request_.looks);
+            }
+            model.step(buffers, core::job_learning_rate(spec_, at / total_, 1));
+            seconds_ += seconds;
+            megabytes_ += megabytes;
+        }
+        look({model.parameters()}, static_cast<double>(model.samples().value));
+        for (std::size_t i = 0; i < request_.stage.nodes.size(); ++i)
+            outcome_.nodes.push_back(final_look(model.parameters()));
+        outcome_.seconds = seconds_;
+    }
+
+    /// A model a node: rounds of local steps, and an average at the end of each or of the last.
+    void train_all() {
+        const bool has_rounds = request_.recipe == "diloco";
+        core::StepBuffers buffers(spec_.model, spec_.train.batch_size, level_);
+        Replicas replicas;
+        for (std::size_t i = 0; i < request_.stage.nodes.size(); ++i) {
+            replicas.push_back(
+                std::make_unique<NativeReplica>(shared_spec(), id_of(i), request_.data, level_));
+        }
+        std::vector<float> outer(
+            replicas[0]->parameters().begin(), replicas[0]->parameters().end());
+        std::vector<float> momentum(outer.size());
+        double samples = 0;
+        double next_look = 0;
+        while (samples < total_ && seconds_ < request_.limit_seconds) {
+            if (samples >= next_look) {
+                look_at(replicas, samples);
+                next_look += total_ / static_cast<double>(request_.looks);
+            }
+            const double round = std::min(knobs_.round_seconds, seconds_left(samples));
+            samples = work_for(round, replicas, buffers, samples);
+            if (has_rounds) average(replicas, outer, momentum);
+        }
+        if (!has_rounds) average_at_end(replicas);
+        look_at(replicas, samples);
+        for (const auto& replica : replicas)
+            outcome_.nodes.push_back(final_look(replica->parameters()));
+        outcome_.seconds = seconds_;
+    }
+
+    /// Until all machines together have seen the rest, without waiting.
+    [[nodiscard]] double seconds_left(double samples) const {
+        const double rate = request_.stage.steps_per_second() * spec_.train.batch_size;
+        return std::max((total_ - samples) / rate, core::to_seconds(request_.stage.step_time));
+    }
+
+    double work_for(
+        double seconds, Replicas& replicas, core::StepBuffers& buffers, double samples) {
+        const double step = core::to_seconds(request_.stage.step_time);
+        double longest = 0;
+        const double ratio = samples / total_;
+        for (std::size_t i = 0; i < replicas.size(); ++i) {
+            const double own = step / request_.stage.nodes[i].speed;
+            const double steps = std::max(1.0, std::floor(seconds / own));
+            for (double k = 0; k < steps; ++k)
+                replicas[i]->step(buffers, core::job_learning_rate(spec_, ratio, 1));
+            longest = std::max(longest, steps * own);
+            samples += steps * spec_.train.batch_size;
+            work_.resize(replicas.size());
+            work_[i] = steps;
+        }
+        seconds_ += longest;
+        return samples;
+    }
+
+    /// DiLoCo, Algorithm 1, lines 12 to 14; each node weighs what it did.
+    void average(Replicas& replicas, std::vector<float>& outer, std::vector<float>& momentum) {
+        double sum = 0;
+        for (const double work : work_)
+            sum += work;
+        for (std::size_t j = 0; j < outer.size(); ++j) {
+            double delta = 0;
+            for (std::size_t i = 0; i < replicas.size(); ++i) {
+                delta += work_[i] / sum * (double{outer[j]} - double{replicas[i]->parameters()[j]});
+            }
+            momentum[j] = static_cast<float>(knobs_.outer_momentum * double{momentum[j]} + delta);
+            outer[j] -= static_cast<float>(
+                knobs_.outer_lr * (delta + knobs_.outer_momentum * double{momentum[j]}));
+        }
+        for (auto& replica : replicas)
+            std::copy(outer.begin(), outer.end(), replica->parameters().begin());
+        seconds_ += collectives_.by_site_seconds(knobs_.wire_bits);
+        megabytes_ += collectives_.ring_megabytes(knobs_.wire_bits);
+    }
+
+    void average_at_end(Replicas& replicas) {
+        std::vector<float> mean(replicas[0]->parameters().size());
+        for (const auto& replica : replicas) {
+            const auto values = std::as_const(*replica).parameters();
+            for (std::size_t j = 0; j < mean.size(); ++j)
+                mean[j] += values[j] / static_cast<float>(replicas.size());
+        }
+        for (auto& replica : replicas)
+            std::copy(mean.begin(), mean.end(), replica->parameters().begin());
+        seconds_ += collectives_.by_site_seconds(32);
+        megabytes_ += collectives_.ring_megabytes(32);
+    }
+
+    void look_at(const Replicas& replicas, double samples) {
+        std::vector<core::FloatView> models;
+        models.reserve(replicas.size());
+        for (const auto& replica : replicas)
+            models.push_back(std::as_const(*replica).parameters());
+        look(models, samples);
+    }
+
+    void look(const std::vector<core::FloatView>& models, double samples) {
+        CurvePoint point{
+            .seconds = seconds_,
+            .samples = samples,
+            .megabytes = megabytes_,
+            .loss_median = 0,
+            .accuracy_median = 0,
+            .distance_ratio = 0};
+        std::vector<double> losses;
+        std::vector<double> accuracies;
+        const std::size_t stride = (models.size() + 8) / 9;
+        for (std::size_t i = 0; i < models.size(); i += stride) {
+            const auto sum = core::evaluate_parameters(
+                spec_.model, *request_.data, level_, models[i], test_samples_a_look);
+            losses.push_back(sum.loss());
+            accuracies.push_back(sum.accuracy());
+        }
+        std::sort(losses.begin(), losses.end());
+        std::sort(accuracies.begin(), accuracies.end());
+        point.loss_median = losses[losses.size() / 2];
+        point.accuracy_median = accuracies[accuracies.size() / 2];
+        outcome_.curve.push_back(point);
+        if (progress_) progress_(point, samples / total_);
+    }
+
+    NodeOutcome final_look(core::FloatView model) const {
+        const auto sum = core::evaluate_parameters(spec_.model, *request_.data, level_, model);
+        NodeOutcome seen;
+        seen.accuracy = sum.accuracy();
+        seen.loss = sum.loss();
+        seen.megabytes = megabytes_;
+        return seen;
+    }
+
+    const RunRequest& request_;
+    Knobs knobs_;
+    const Progress& progress_;
+    core::JobSpec spec_;
+    Collectives collectives_;
+    core::KernelLevel level_ = core::best_kernel_level();
+    double total_ = 0;
+    double seconds_ = 0;
+    double megabytes_ = 0;
+    std::vector<double> work_;  // steps of each node in this round
+    Outcome outcome_;
+};
+
+}  // namespace
+
+bool is_baseline(const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> baseline_names() {
+    return {names.begin(), names.end()};
+}
+
+Result<Outcome> run_baseline(const RunRequest& request, const Progress& progress) {
+    const auto knobs = read_knobs(request);
+    if (!knobs) return knobs.error();
+    return BaselineRun(request, *knobs, progress).run();
+}
+
+}  // namespace p2p::sim

@@ -1,0 +1,194 @@
+#include "tools/sim/run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+#include "core/codec/codec.hpp"
+#include "core/mixing/recipe.hpp"
+#include "core/nn/model.hpp"
+#include "tools/sim/baseline.hpp"
+#include "tools/sim/world.hpp"
+
+namespace p2p::sim {
+
+using core::Duration;
+using core::Error;
+using core::JobState;
+using core::Result;
+
+namespace {
+
+constexpr std::size_t nodes_looked_at_max = 9;
+constexpr std::size_t test_samples_a_look = 2000;
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+/// One recipe in a World.
+class MeshRun {
+  public:
+    MeshRun(const RunRequest& request, core::JobSpec spec, core::Recipe recipe)
+        : request_(request),
+          spec_(std::move(spec)),
+          recipe_(std::move(recipe)),
+          classroom_(spec_, request.data, core::best_kernel_level()),
+          world_(
+              {.stage = request.stage,
+               .seed = request.seed,
+               .make_trainer =
+                   [this](
+                       std::shared_ptr<const core::JobSpec> job, core::PeerId self, std::size_t) {
+                       return make_learner(std::move(job), self, classroom_);
+                   },
+               .costs = {},
+               .links_a_node = request.links_a_node}) {}
+
+    Outcome run(const Progress& progress) {
+        const std::clock_t begun = std::clock();
+        Outcome outcome;
+        outcome.recipe = request_.recipe;
+        outcome.stage = request_.stage.name;
+        outcome.seed = request_.seed;
+        outcome.rho = rho();
+        world_.run_for(std::chrono::seconds{5});  // links come up; not counted
+        start_ = world_.time();
+        world_.submit(0, spec_);
+
+        const double samples = static_cast<double>(
+            core::samples_total(spec_, core::SampleCount{request_.data->train.count()}).value);
+        const double expected =
+            samples / spec_.train.batch_size / std::max(request_.stage.steps_per_second(), 1e-9);
+        const Duration look = core::from_seconds(expected / static_cast<double>(request_.looks));
+        const auto is_done = [&] {
+            outcome.curve.push_back(look_at_mesh());
+            if (progress) progress(outcome.curve.back(), outcome.curve.back().samples / samples);
+            return world_.all_in(JobState::done);
+        };
+        outcome.is_finished =
+            world_.run_until(is_done, core::from_seconds(request_.limit_seconds), look);
+        outcome.seconds = since_start();
+        if (!outcome.is_finished) outcome.trouble = trouble();
+        for (std::size_t i = 0; i < world_.size(); ++i)
+            if (world_.is_alive(i)) outcome.nodes.push_back(look_at_node(i));
+        outcome.digest = world_.digest();
+        outcome.events = world_.events_run();
+        outcome.wall_seconds =
+            static_cast<double>(std::clock() - begun) / static_cast<double>(CLOCKS_PER_SEC);
+        return outcome;
+    }
+
+  private:
+    [[nodiscard]] double since_start() const { return core::to_seconds(world_.time() - start_); }
+
+    [[nodiscard]] std::string trouble() const {
+        if (const auto& fault = world_.audit().fault()) return *fault;
+        return "not done after " + std::to_string(request_.limit_seconds) + " virtual seconds\n"
+               + world_.describe();
+    }
+
+    /// Of the median pair of nodes, for the recipe's codec.
+    [[nodiscard]] double rho() const {
+        const auto floats = core::parameter_count(core::model_tensors(spec_.model));
+        const double bytes =
+            static_cast<double>(core::encoded_bytes(recipe_.codec, floats, /*keyframe=*/false))
+            * request_.stage.message_scale;
+        std::vector<double> seconds;
+        for (std::size_t a = 0; a < world_.size(); ++a) {
+            for (std::size_t b = 0; b < a && seconds.size() < 10'000; ++b) {
+                seconds.push_back(
+                    world_.network().seconds_alone(a, b, bytes)
+                    + core::to_seconds(world_.network().round_trip(a, b)) / 2);
+            }
+        }
+        return median(seconds) / core::to_seconds(request_.stage.step_time);
+    }
+
+    CurvePoint look_at_mesh() {
+        CurvePoint point;
+        point.seconds = since_start();
+        std::vector<double> losses;
+        std::vector<double> accuracies;
+        double distances = 0;
+        const std::size_t stride = (world_.size() + nodes_looked_at_max - 1) / nodes_looked_at_max;
+        for (std::size_t i = 0; i < world_.size(); ++i) {
+            point.megabytes += world_.network().bytes_sent(i) / 1e6;
+            Trainer* trainer = world_.trainer(i);
+            if (trainer == nullptr) continue;
+            point.samples += static_cast<double>(trainer->samples().value);
+            if (i % stride != 0) continue;
+            const auto seen = trainer->evaluate(test_samples_a_look);
+            losses.push_back(seen.loss);
+            accuracies.push_back(seen.accuracy);
+            distances += world_.job(i).own.distance_ratio;
+        }
+        point.megabytes /= static_cast<double>(world_.size());
+        point.loss_median = median(losses);
+        point.accuracy_median = median(accuracies);
+        if (!losses.empty()) point.distance_ratio = distances / static_cast<double>(losses.size());
+        return point;
+    }
+
+    NodeOutcome look_at_node(std::size_t node) {
+        NodeOutcome seen;
+        seen.megabytes = world_.network().bytes_sent(node) / 1e6;
+        Trainer* trainer = world_.trainer(node);
+        if (trainer == nullptr) return seen;
+        const auto all = trainer->evaluate(static_cast<std::size_t>(-1));
+        seen.accuracy = all.accuracy;
+        seen.loss = all.loss;
+        seen.samples = static_cast<double>(trainer->samples().value);
+        const auto job = world_.job(node);
+        seen.utilization = job.own.utilization;
+        seen.swaps = job.own.swaps;
+        return seen;
+    }
+
+    const RunRequest& request_;
+    core::JobSpec spec_;
+    core::Recipe recipe_;
+    Classroom classroom_;
+    World world_;
+    core::TimePoint start_{};
+};
+
+}  // namespace
+
+std::optional<CurvePoint> Outcome::reached(double accuracy) const {
+    const auto found = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
+        return point.accuracy_median >= accuracy;
+    });
+    if (found == curve.end()) return std::nullopt;
+    return *found;
+}
+
+std::vector<std::string> runnable_recipes() {
+    std::vector<std::string> names = core::recipe_names();
+    for (const std::string& name : baseline_names())
+        names.push_back(name);
+    return names;
+}
+
+Result<Outcome> run(const RunRequest& request, const Progress& progress) {
+    if (is_baseline(request.recipe)) return run_baseline(request, progress);
+    core::JobSpec spec = request.stage.job;
+    spec.seed = request.seed;
+    spec.mixing.recipe = request.recipe;
+    spec.mixing.axes = request.axes;
+    spec.mixing.min_peers = static_cast<std::uint32_t>(request.stage.nodes.size());
+    spec.eval.every = {};
+    if (request.links_a_node > 0) {
+        const auto reach = static_cast<std::uint32_t>(request.links_a_node);
+        spec.mixing.min_peers = std::min(spec.mixing.min_peers, reach / 2 + 1);
+    }
+    auto recipe = core::resolve_recipe(request.recipe, request.axes, spec.train.round_steps);
+    if (!recipe) return recipe.error();
+    if (auto status = core::validate(spec); !status) return status.error();
+    return MeshRun(request, std::move(spec), *std::move(recipe)).run(progress);
+}
+
+}  // namespace p2p::sim

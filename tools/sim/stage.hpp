@@ -1,0 +1,75 @@
+#pragma once
+
+// A stage: which machines there are, what lies between them, and what happens to them, as values.
+//
+// stage_file reads one from TOML; what a recipe is worth on it is the runs' business. All rates are
+// bytes a second, all times virtual.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/time.hpp"
+#include "core/job/spec.hpp"
+
+namespace p2p::sim {
+
+struct Site {
+    std::string name;
+    double inside_bytes_per_second = 125e6;
+    core::Duration inside_round_trip = std::chrono::milliseconds{1};
+    double up_bytes_per_second = 12.5e6;  ///< shared by all that leaves the site
+    double down_bytes_per_second = 12.5e6;
+};
+
+/// What lies between two sites, or inside one.
+struct Between {
+    core::Duration round_trip = std::chrono::milliseconds{1};
+    core::Duration jitter{};  ///< uniform, added to the way there
+    double loss_ratio = 0;
+};
+
+struct Place {
+    std::size_t site = 0;
+    double speed = 1;  ///< steps of a machine of speed 1 in the same time
+};
+
+enum class Mishap : std::uint8_t {
+    kill,    ///< no goodbye; back after `lasts`, from its last checkpoint, in a new incarnation
+    freeze,  ///< as SIGSTOP; back after `lasts`
+    cut      ///< the site's wires to the others break; mended after `lasts`
+};
+
+/// Something that happens to a node or a site, once, or every `every` to another one drawn.
+struct StageEvent {
+    Mishap what = Mishap::kill;
+    core::Duration at{};
+    core::Duration every{};  ///< zero: once
+    core::Duration lasts = std::chrono::seconds{10};
+    std::size_t target = drawn;
+
+    static constexpr std::size_t drawn = static_cast<std::size_t>(-1);
+};
+
+struct Stage {
+    std::string name;
+    std::string description;
+    std::vector<Site> sites;
+    std::vector<Place> nodes;
+    std::vector<Between> wires;  ///< [sites, sites], symmetric
+    std::vector<StageEvent> events;
+    core::Duration step_time = std::chrono::milliseconds{10};  ///< of speed 1
+    double step_jitter = 0.05;                                 ///< log-normal sigma
+    double message_scale = 1;  ///< every bulk byte counts this often
+    core::JobSpec job;         ///< without recipe and axes
+
+    [[nodiscard]] const Between& between(std::size_t a, std::size_t b) const {
+        return wires[a * sites.size() + b];
+    }
+
+    /// Steps a second of all machines together.
+    [[nodiscard]] double steps_per_second() const;
+};
+
+}  // namespace p2p::sim

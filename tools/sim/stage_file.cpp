@@ -1,0 +1,370 @@
+#include "tools/sim/stage_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <utility>
+
+#include "core/base/bytes.hpp"
+#include "core/base/duration_text.hpp"
+#include "core/base/nearest.hpp"
+#include "core/data/file.hpp"
+#include "proto/spec.hpp"
+#include "proto/toml.hpp"
+
+namespace p2p::sim {
+
+using core::Duration;
+using core::Error;
+using core::ErrorCode;
+using core::Result;
+using core::Status;
+using proto::TomlArray;
+using proto::TomlEntry;
+using proto::TomlTable;
+using proto::TomlValue;
+
+namespace {
+
+constexpr std::size_t stage_bytes_max = core::mib;
+constexpr std::size_t nodes_max = 100'000;
+constexpr std::size_t sites_max = 1'000;
+
+struct Key {
+    std::string_view name;
+    std::string_view form;  ///< "a string like \"80ms\"": for the sentence
+    std::function<bool(const TomlValue&)> set;
+};
+
+Error fault(const std::string& file, const proto::TomlPlace& place, std::string why) {
+    return {
+        ErrorCode::invalid,
+        file + ", " + place.text(),
+        std::move(why),
+        "see tools/sim/stages for stages that work"};
+}
+
+/// Every entry of `table` is one of `keys`, and takes.
+Status read_keys(const std::string& file, const TomlTable& table, const std::vector<Key>& keys) {
+    std::vector<std::string_view> names;
+    names.reserve(keys.size());
+    for (const Key& key : keys)
+        names.push_back(key.name);
+    for (const TomlEntry& entry : table.entries) {
+        const auto found = std::find(names.begin(), names.end(), entry.name);
+        if (found == names.end()) {
+            const auto near = core::nearest_name(entry.name, names);
+            return fault(
+                file,
+                entry.place,
+                "there is no key " + entry.name
+                    + (near ? "; is it " + std::string(*near) + "?" : std::string{}));
+        }
+        const Key& key = keys[static_cast<std::size_t>(found - names.begin())];
+        if (!key.set(entry.value)) {
+            return fault(file, entry.value.place, entry.name + " wants " + std::string(key.form));
+        }
+    }
+    return {};
+}
+
+std::optional<double> number_of(const TomlValue& value) {
+    if (const auto* real = value.get<double>()) return *real;
+    if (const auto* whole = value.get<std::int64_t>()) return static_cast<double>(*whole);
+    return std::nullopt;
+}
+
+Key text_key(std::string_view name, std::string& out) {
+    return {name, "a string", [&out](const TomlValue& value) {
+                const auto* text = value.get<std::string>();
+                if (text != nullptr) out = *text;
+                return text != nullptr;
+            }};
+}
+
+Key time_key(std::string_view name, Duration& out) {
+    return {name, "a string like \"80ms\"", [&out](const TomlValue& value) {
+                const auto* text = value.get<std::string>();
+                const auto read = text != nullptr ? core::duration_from_text(*text) : std::nullopt;
+                if (read) out = *read;
+                return read.has_value();
+            }};
+}
+
+Key number_key(std::string_view name, double& out, double least, double most) {
+    return {name, "a number in its range", [&out, least, most](const TomlValue& value) {
+                const auto read = number_of(value);
+                if (!read || !(*read >= least && *read <= most)) return false;
+                out = *read;
+                return true;
+            }};
+}
+
+/// A rate is written in megabits a second, as links are sold.
+Key rate_key(std::string_view name, double& out) {
+    return {name, "megabits a second, above 0", [&out](const TomlValue& value) {
+                const auto read = number_of(value);
+                if (!read || !(*read > 0 && *read <= 1e6)) return false;
+                out = *read * 1e6 / 8;
+                return true;
+            }};
+}
+
+/// Reads one file; members hold what later tables refer to.
+class StageReader {
+  public:
+    explicit StageReader(std::string file)
+        : file_(std::move(file)) {}
+
+    Result<Stage> read(const TomlTable& root) {
+        std::string schema;
+        const std::vector<Key> keys{
+            text_key("schema", schema),
+            table_key("stage", [this](const TomlTable& table) { return read_head(table); }),
+            array_key("site", [this](const TomlTable& table) { return read_site(table); }),
+            array_key("between", [this](const TomlTable& table) { return keep_wire(table); }),
+            array_key("event", [this](const TomlTable& table) { return read_event(table); })};
+        const Status status = read_keys(file_, root, keys);
+        if (inner_) return *inner_;
+        if (!status) return status.error();
+        if (schema != "p2psim.stage/1") {
+            return fault(file_, root.place, "schema is not \"p2psim.stage/1\"");
+        }
+        if (stage_.nodes.empty())
+            return fault(file_, root.place, "there is no [[site]] with nodes");
+        for (const TomlTable* wire : wires_) {
+            if (auto wired = read_wire(*wire); !wired) return wired.error();
+        }
+        if (auto job = read_job(); !job) return job.error();
+        return std::move(stage_);
+    }
+
+  private:
+    using ReadTable = std::function<Status(const TomlTable&)>;
+
+    Key table_key(std::string_view name, ReadTable read) {
+        return {name, "a table", [this, read = std::move(read)](const TomlValue& value) {
+                    const auto* table = value.get<TomlTable>();
+                    return table != nullptr && take(read(*table));
+                }};
+    }
+
+    Key array_key(std::string_view name, ReadTable read) {
+        return {name, "tables", [this, read = std::move(read)](const TomlValue& value) {
+                    const auto* array = value.get<TomlArray>();
+                    if (array == nullptr) return false;
+                    return std::all_of(array->begin(), array->end(), [&](const TomlValue& each) {
+                        const auto* table = each.get<TomlTable>();
+                        return table != nullptr && take(read(*table));
+                    });
+                }};
+    }
+
+    /// The error of a table inside is the one to tell.
+    bool take(const Status& status) {
+        if (!status && !inner_) inner_ = status.error();
+        return status.is_ok();
+    }
+
+    Status read_head(const TomlTable& table) {
+        return read_keys(
+            file_,
+            table,
+            {text_key("description", stage_.description),
+             text_key("job", job_file_),
+             time_key("step", stage_.step_time),
+             number_key("step_jitter", stage_.step_jitter, 0, 1),
+             number_key("message_scale", stage_.message_scale, 1, 1e6)});
+    }
+
+    Status read_site(const TomlTable& table) {
+        Site site;
+        std::vector<double> speeds;
+        const Key speeds_key{"speeds", "a list of numbers above 0", [&](const TomlValue& value) {
+                                 return read_speeds(value, speeds);
+                             }};
+        auto status = read_keys(
+            file_,
+            table,
+            {text_key("name", site.name),
+             speeds_key,
+             rate_key("inside_megabits", site.inside_bytes_per_second),
+             time_key("inside_round_trip", site.inside_round_trip),
+             rate_key("up_megabits", site.up_bytes_per_second),
+             rate_key("down_megabits", site.down_bytes_per_second)});
+        if (!status) return status;
+        if (stage_.sites.size() >= sites_max || stage_.nodes.size() + speeds.size() > nodes_max) {
+            return fault(file_, table.place, "more sites or nodes than this program takes");
+        }
+        for (const double speed : speeds)
+            stage_.nodes.push_back({.site = stage_.sites.size(), .speed = speed});
+        stage_.sites.push_back(site);
+        return {};
+    }
+
+    static bool read_speeds(const TomlValue& value, std::vector<double>& speeds) {
+        const auto* array = value.get<TomlArray>();
+        if (array == nullptr || array->empty()) return false;
+        for (const TomlValue& each : *array) {
+            const auto speed = number_of(each);
+            if (!speed || !(*speed > 0 && *speed <= 1000)) return false;
+            speeds.push_back(*speed);
+        }
+        return true;
+    }
+
+    Status keep_wire(const TomlTable& table) {
+        wires_.push_back(&table);
+        return {};
+    }
+
+    [[nodiscard]] std::optional<std::size_t> site_named(const std::string& name) const {
+        for (std::size_t i = 0; i < stage_.sites.size(); ++i)
+            if (stage_.sites[i].name == name) return i;
+        return std::nullopt;
+    }
+
+    bool read_ends(const TomlValue& value, std::vector<std::size_t>& ends) const {
+        const auto* array = value.get<TomlArray>();
+        if (array == nullptr) return false;
+        for (const TomlValue& each : *array) {
+            const auto* name = each.get<std::string>();
+            const auto site = name != nullptr ? site_named(*name) : std::nullopt;
+            if (!site) return false;
+            ends.push_back(*site);
+        }
+        return ends.size() == 2 && ends[0] != ends[1];
+    }
+
+    Status read_wire(const TomlTable& table) {
+        Between wire;
+        std::vector<std::size_t> ends;
+        const Key sites_key{"sites", "the names of two sites", [&](const TomlValue& value) {
+                                return read_ends(value, ends);
+                            }};
+        auto status = read_keys(
+            file_,
+            table,
+            {sites_key,
+             time_key("round_trip", wire.round_trip),
+             time_key("jitter", wire.jitter),
+             number_key("loss", wire.loss_ratio, 0, 0.5)});
+        if (!status) return status;
+        if (ends.size() != 2) return fault(file_, table.place, "a [[between]] names no sites");
+        fill_wires();
+        stage_.wires[ends[0] * stage_.sites.size() + ends[1]] = wire;
+        stage_.wires[ends[1] * stage_.sites.size() + ends[0]] = wire;
+        return {};
+    }
+
+    void fill_wires() {
+        const std::size_t sites = stage_.sites.size();
+        if (stage_.wires.size() == sites * sites) return;
+        stage_.wires.assign(sites * sites, {.round_trip = std::chrono::milliseconds{50}});
+        for (std::size_t i = 0; i < sites; ++i)
+            stage_.wires[i * sites + i] = {.round_trip = stage_.sites[i].inside_round_trip};
+    }
+
+    Status read_event(const TomlTable& table) {
+        StageEvent event;
+        const Key what_key{
+            "what", "\"kill\", \"freeze\" or \"cut\"", [&event](const TomlValue& value) {
+                const auto* word = value.get<std::string>();
+                if (word == nullptr || (*word != "kill" && *word != "freeze" && *word != "cut"))
+                    return false;
+                event.what = *word == "kill"     ? Mishap::kill
+                             : *word == "freeze" ? Mishap::freeze
+                                                 : Mishap::cut;
+                return true;
+            }};
+        double target = -1;
+        auto status = read_keys(
+            file_,
+            table,
+            {what_key,
+             time_key("at", event.at),
+             time_key("every", event.every),
+             time_key("lasts", event.lasts),
+             number_key("target", target, 0, nodes_max)});
+        if (target >= 0) event.target = static_cast<std::size_t>(target);
+        stage_.events.push_back(event);
+        return status;
+    }
+
+    Status read_job() {
+        fill_wires();
+        const auto path = std::filesystem::path(file_).parent_path() / job_file_;
+        const auto text = core::read_file(path.string(), stage_bytes_max);
+        if (!text) return text.error().with_context(file_ + ": job = \"" + job_file_ + "\"");
+        auto parsed = proto::parse_spec_toml(core::as_text(*text));
+        if (!parsed) return parsed.error().with_context(path.string());
+        stage_.job = parsed->spec;
+        return {};
+    }
+
+    std::string file_;
+    std::string job_file_;
+    Stage stage_;
+    std::vector<const TomlTable*> wires_;  // read last: they name sites
+    std::optional<Error> inner_;
+};
+
+/// Where the stages lie: beside the sources, or where they are installed.
+std::vector<std::filesystem::path> stage_folders() {
+    return {P2PSIM_STAGES_SOURCE, P2PSIM_STAGES_INSTALLED};
+}
+
+std::string find_stage(const std::string& name) {
+    if (name.find('/') != std::string::npos || name.ends_with(".toml")) return name;
+    for (const auto& folder : stage_folders()) {
+        const auto path = folder / (name + ".toml");
+        if (std::filesystem::exists(path)) return path.string();
+    }
+    return name;
+}
+
+}  // namespace
+
+double Stage::steps_per_second() const {
+    double speeds = 0;
+    for (const Place& node : nodes)
+        speeds += node.speed;
+    return speeds / core::to_seconds(step_time);
+}
+
+Result<Stage> read_stage(const std::string& path) {
+    const std::string file = find_stage(path);
+    const auto text = core::read_file(file, stage_bytes_max);
+    if (!text) {
+        std::string known;
+        for (const std::string& name : stage_names())
+            known += (known.empty() ? "" : ", ") + name;
+        return Error{
+            ErrorCode::not_found,
+            "there is no stage " + path,
+            "neither a file nor a stage that comes with the program",
+            "use a file, or one of: " + known};
+    }
+    const auto root = proto::parse_toml(core::as_text(*text), stage_bytes_max);
+    if (!root) return root.error().with_context(file);
+    auto stage = StageReader(file).read(*root);
+    if (stage) stage->name = std::filesystem::path(file).stem().string();
+    return stage;
+}
+
+std::vector<std::string> stage_names() {
+    std::vector<std::string> names;
+    for (const auto& folder : stage_folders()) {
+        std::error_code ignored;
+        for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+            const std::string name = entry.path().filename().string();
+            if (name.ends_with(".toml") && !name.ends_with(".job.toml"))
+                names.push_back(entry.path().stem().string());
+        }
+        if (!names.empty()) break;
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+}  // namespace p2p::sim

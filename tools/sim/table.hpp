@@ -1,0 +1,35 @@
+#pragma once
+
+// Outcomes as people and programs read them: a table with a row a way of mixing, JSON, a line of
+// progress. What a figure means is outcome.hpp's.
+
+#include <string>
+#include <vector>
+
+#include "proto/json_fwd.hpp"
+#include "tools/sim/outcome.hpp"
+
+namespace p2p::sim {
+
+/// Rows that line up under their headings, two spaces apart; the first column to the left.
+[[nodiscard]] std::string lined_up(const std::vector<std::vector<std::string>>& rows);
+
+/// One row for each recipe, in the order given, the median of its seeds; `target` is an accuracy,
+/// 0: none is asked for.
+[[nodiscard]] std::string outcome_table(const std::vector<Outcome>& outcomes, double target);
+
+/// Each node of one outcome.
+[[nodiscard]] std::string node_table(const Outcome& outcome);
+
+/// "p2psim.outcome/1"
+[[nodiscard]] proto::Json outcome_json(const Outcome& outcome);
+
+/// What outcome_json gives, read back. @pre this program wrote it
+[[nodiscard]] Outcome outcome_from_json(const proto::Json& json);
+
+/// "  31 %  at 12.3 s  accuracy 86.9 %  distance 0.012"
+[[nodiscard]] std::string progress_line(const CurvePoint& point, double progress_ratio);
+
+[[nodiscard]] double median_of(std::vector<double> values);
+
+}  // namespace p2p::sim

@@ -1,0 +1,91 @@
+#pragma once
+
+// The arithmetic of one simulated machine: what the daemon's workers and blob store do, at once.
+//
+// An order is done when it is given, on the parameters as they are; how long it takes is told
+// beside the result, so that the machine answers no sooner. When an order may touch the parameters
+// (between two steps) is the machine's business.
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "core/codec/edge.hpp"
+#include "core/node/work.hpp"
+#include "tools/sim/audit.hpp"
+#include "tools/sim/trainer.hpp"
+
+namespace p2p::sim {
+
+/// Seconds of one core; `tools/bench/run` measures them.
+struct Costs {
+    double order_seconds = 50e-6;
+    double encode_seconds_a_float = 1.5e-9;
+    double decode_seconds_a_float = 1e-9;
+    double apply_seconds_a_float = 0.5e-9;
+};
+
+struct WorkDone {
+    std::optional<core::WorkResult> result;  ///< none: the order has no answer
+    double seconds = 0;
+};
+
+/// A spec that the world knows, by its id: nothing here parses bytes that came over the wire.
+using KnownSpecs = std::map<core::JobId, core::JobSpec>;
+
+struct WorkbenchSetup {
+    core::PeerId self;
+    std::size_t node = 0;
+    Costs costs;
+    const KnownSpecs* specs = nullptr;
+    Audit* audit = nullptr;
+    const std::map<core::PeerId, std::size_t>* index = nullptr;  ///< of each peer
+};
+
+class Workbench {
+  public:
+    explicit Workbench(const WorkbenchSetup& setup)
+        : setup_(setup) {}
+
+    /// @pre the orders that touch parameters come with a trainer
+    [[nodiscard]] WorkDone work(const core::WorkOrder& order, Trainer* trainer);
+
+    /// Bytes of the own value of a swap; null where there is none (any more).
+    [[nodiscard]] std::shared_ptr<const core::Bytes> encoded(const core::EdgeKey& edge) const;
+
+    /// Null where the blob is not held.
+    [[nodiscard]] std::shared_ptr<const core::Bytes> blob(const core::BlobHash& hash) const;
+
+    void serve(const core::BlobHash& hash, core::Bytes bytes);
+
+    /// Whoever asks for this machine's state or spec gets zeros, under a hash that fits them.
+    void set_lies(bool lies) { lies_ = lies; }
+
+    void drop_job(core::JobId job);
+    void drop_all();
+
+    /// Whether an order reads or writes the live parameters.
+    [[nodiscard]] static bool touches_parameters(const core::WorkOrder& order);
+
+  private:
+    core::EdgeCodec& codec(const core::EdgeKey& edge, std::uint64_t floats);
+    core::WorkResult encode(const core::Encode& order, Trainer& trainer);
+    core::WorkResult decode(const core::Decode& order);
+    core::WorkResult apply(const core::Apply& order, Trainer& trainer);
+    core::WorkResult freeze(const core::Freeze& order, Trainer& trainer);
+    core::WorkResult check(const core::CheckBlob& order, Trainer& trainer);
+    core::WorkResult adopt(const core::Adopt& order, Trainer& trainer);
+    core::WorkResult read_spec(const core::ReadSpec& order);
+    void store(const core::StoreChunk& order);
+    void store(const core::StoreBlob& order);
+
+    WorkbenchSetup setup_;
+    bool lies_ = false;
+    std::map<core::EdgeKey, std::unique_ptr<core::EdgeCodec>> codecs_;
+    std::map<core::EdgeKey, std::shared_ptr<const core::Bytes>> encoded_;
+    std::map<core::EdgeKey, core::Bytes> arriving_;
+    std::map<core::JobId, std::vector<float>> round_;  // the newest snapshot of a round
+    std::map<core::BlobHash, std::shared_ptr<core::Bytes>> blobs_;
+};
+
+}  // namespace p2p::sim
