@@ -189,7 +189,8 @@ void Node::Hall::on_wakeup(TimePoint now, Effects& effects) {
 }
 
 std::optional<TimePoint> Node::Hall::next_wakeup() const {
-    std::optional<TimePoint> next = earlier(liveness_.next_wakeup(), contacts_.next_wakeup());
+    std::optional<TimePoint> next = liveness_.next_wakeup();
+    if (!is_stopping_) next = earlier(next, contacts_.next_wakeup());  // no dial is made any more
     for (const auto& [id, job] : jobs_)
         next = earlier(next, job->next_wakeup());
     return next;

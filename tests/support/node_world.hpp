@@ -1,21 +1,14 @@
 #pragma once
 
-// Nodes joined by queues in memory, on a virtual clock: the whole of core, with real codecs, and
-// with a trainer that adds noise instead of learning. What the daemon does, in one small file.
+// The simulator's world as the tests of core/node want it: a few equal machines, wires of one delay
+// and no limit, and trainers that add noise instead of learning.
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
-#include <queue>
-#include <set>
-#include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "core/base/rng.hpp"
-#include "core/codec/edge.hpp"
-#include "core/node/node.hpp"
+#include "tools/sim/world.hpp"
 
 namespace p2p::test {
 
@@ -28,117 +21,70 @@ struct NodeWorldOptions {
     double noise = 0.001;
 };
 
-class NodeWorld {
+class NodeWorld : public sim::World {
   public:
-    explicit NodeWorld(NodeWorldOptions options);
+    explicit NodeWorld(const NodeWorldOptions& options)
+        : NodeWorld(options, std::make_shared<std::vector<core::Notice>>()) {}
 
     /// A job over `samples` samples of the mesh; external, one tensor. Not submitted yet.
-    [[nodiscard]] core::JobSpec spec(std::uint64_t samples) const;
-    core::JobId submit(std::size_t node, const core::JobSpec& spec);
-    void submit_again(std::size_t node, core::JobId job);
-    core::Result<core::CommandDone> command(std::size_t node, const core::Command& command);
-    void run_for(core::Duration duration);
-    /// Runs until `done`, at most `limit` of virtual time; false where it never came.
-    bool run_until(const std::function<bool()>& done, core::Duration limit);
+    [[nodiscard]] core::JobSpec spec(std::uint64_t samples) const {
+        core::JobSpec spec;
+        spec.name = "toy";
+        spec.model.kind = core::ModelKind::external;
+        spec.model.tensors = {{.name = "x", .shape = {options_.floats}, .offset = 0}};
+        spec.train.samples = samples;
+        spec.mixing.axes = {{"codec", "delta(q8)"}};
+        spec.mixing.min_peers = static_cast<std::uint32_t>(options_.nodes);
+        spec.eval.every = {};
+        return spec;
+    }
 
-    void cut(std::size_t a, std::size_t b);  ///< the link breaks and stays broken
+    /// @pre the node trains
+    [[nodiscard]] std::vector<float> replica(std::size_t node) const {
+        const auto values = trainer(node)->parameters();
+        return {values.begin(), values.end()};
+    }
 
-    void mend(std::size_t a, std::size_t b) { cut_.erase(pair_of(a, b)); }
-
-    void kill(std::size_t node);    ///< no goodbye; others notice by the socket
-    void revive(std::size_t node);  ///< new incarnation, from its last save
-
-    void freeze(std::size_t node) { machines_[node].is_frozen = true; }  ///< as SIGSTOP does
-
-    void thaw(std::size_t node);
-
-    /// Whoever asks `node` for its state gets zeros, under a hash that fits them; and for a spec
-    /// that it fetched, zeros.
-    void poison_states_of(std::size_t node) { machines_[node].gives_zeros = true; }
-
-    [[nodiscard]] core::NodeStatus status(std::size_t node) const;
-    [[nodiscard]] core::JobStatus job(std::size_t node) const;
-    [[nodiscard]] bool all_in(core::JobState state) const;
-    [[nodiscard]] std::string describe() const;  ///< a line a node, for failures
-    [[nodiscard]] const std::vector<float>& replica(std::size_t node) const;
-
-    [[nodiscard]] core::PeerId id(std::size_t node) const { return machines_[node].id; }
-
-    void inject(std::size_t from, std::size_t to, core::Message message);
-
-    core::TimePoint now{};
-    std::vector<core::Notice> notices;
+    [[nodiscard]] const std::vector<core::Notice>& notices() const { return *notices_; }
 
   private:
-    struct Machine {
-        core::PeerId id;
-        std::unique_ptr<core::Node> node;
-        core::Incarnation incarnation;
-        bool is_alive = false;
-        bool is_frozen = false;
-        bool gives_zeros = false;
-        std::uint64_t life = 0;
-        std::vector<std::function<void()>> while_frozen;
-        std::vector<float> replica;
-        std::vector<float> saved;
-        core::StepCount saved_steps;
-        core::SampleCount saved_samples;
-        std::shared_ptr<const core::JobSpec> spec;
-        core::JobId job;
-        core::StepCount steps;
-        core::SampleCount samples;
-        core::Pace pace;
-        bool is_training = false;
-        bool has_ended = false;
-        std::map<core::EdgeKey, std::shared_ptr<core::EdgeCodec>> codecs;
-        std::map<core::EdgeKey, std::shared_ptr<const core::Bytes>> encoded;
-        std::map<core::EdgeKey, core::Bytes> arriving;
-        std::map<core::BlobHash, core::Bytes> blobs;
-        std::map<core::CommandId, core::Result<core::CommandDone>> replies;
-    };
+    using Notices = std::shared_ptr<std::vector<core::Notice>>;
 
-    struct Event {
-        core::TimePoint at;
-        std::uint64_t order;
-        std::function<void()> act;
+    NodeWorld(const NodeWorldOptions& options, const Notices& notices)
+        : World(setup_of(options, notices)),
+          options_(options),
+          notices_(notices) {}
 
-        bool operator>(const Event& other) const {
-            return std::tie(at, order) > std::tie(other.at, other.order);
+    static sim::WorldSetup setup_of(const NodeWorldOptions& options, const Notices& notices) {
+        constexpr double no_limit = 1e15;
+        sim::WorldSetup setup;
+        setup.seed = options.seed;
+        setup.stage.sites.push_back(
+            {.name = "one",
+             .inside_bytes_per_second = no_limit,
+             .inside_round_trip = 2 * options.latency});
+        setup.stage.wires.push_back({.round_trip = 2 * options.latency});
+        setup.stage.step_jitter = 0;
+        for (std::size_t i = 0; i < options.nodes; ++i) {
+            const bool is_given = i < options.step_times.size();
+            const double speed = is_given ? core::to_seconds(setup.stage.step_time)
+                                                / core::to_seconds(options.step_times[i])
+                                          : 1;
+            setup.stage.nodes.push_back({.site = 0, .speed = speed});
         }
-    };
-
-    using Pair = std::pair<std::size_t, std::size_t>;
-
-    static Pair pair_of(std::size_t a, std::size_t b) { return {std::min(a, b), std::max(a, b)}; }
-
-    void later(core::Duration delay, std::function<void()> act);
-    void at_node(std::size_t node, core::Duration delay, std::function<void(core::Effects&)> act);
-    void start(std::size_t node);
-    void connect(std::size_t from, std::size_t to);
-    void disconnect(std::size_t a, std::size_t b, const std::string& why);
-    void carry_out(std::size_t node, core::Effects& effects);
-    void carry_training(std::size_t node, core::Effect& effect);
-    void carry(std::size_t node, core::Work& work);
-    core::SpecRead read_spec(Machine& machine, const core::ReadSpec& order);
-    bool carry_replica(Machine& machine, core::WorkOrder& order, core::WorkResult& result);
-    void deliver(std::size_t from, std::size_t to, core::Message message);
-    void step(std::size_t node);
-    core::WorkResult apply(Machine& machine, const core::Apply& apply);
-    core::EdgeCodec& codec(Machine& machine, const core::EdgeKey& edge, std::uint64_t floats);
-    core::Bytes frozen(const Machine& machine) const;
-    std::size_t index_of(core::PeerId peer) const;
-    core::Duration step_time(std::size_t node) const;
+        setup.costs.order_seconds = 1e-3;
+        setup.on_notice = [notices](std::size_t, const core::Notice& notice) {
+            notices->push_back(notice);
+        };
+        setup.make_trainer = [options](auto /*spec*/, core::PeerId /*self*/, std::size_t node) {
+            const core::Rng rng = core::Rng(options.seed).split(node + 1);
+            return sim::make_walker(options.floats, options.noise, rng);
+        };
+        return setup;
+    }
 
     NodeWorldOptions options_;
-    core::Rng rng_;
-    std::vector<Machine> machines_;
-    std::map<core::JobId, core::JobSpec> specs_;
-    std::set<Pair> connected_;
-    std::set<Pair> cut_;
-    std::map<Pair, std::uint64_t> sessions_;
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-    std::uint64_t order_ = 0;
-    core::CommandId last_command_ = 0;
+    Notices notices_;
 };
 
 }  // namespace p2p::test

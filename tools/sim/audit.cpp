@@ -9,6 +9,8 @@ namespace p2p::sim {
 
 namespace {
 
+constexpr std::size_t wakings_an_instant_max = 100;
+
 /// Of the displacement as the low end adds it: the sign of each float is turned on the high end.
 core::Hash128 magnitude_hash(core::FloatView displacement, bool is_low) {
     std::vector<float> values(displacement.begin(), displacement.end());
@@ -49,6 +51,15 @@ void Audit::on_applied(
     } else if (!(other.magnitude == mine.magnitude)) {
         fault_ = which + " moved the two ends by different amounts: the mean has shifted";
     }
+}
+
+void Audit::on_woken(std::size_t node, core::TimePoint now) {
+    Waking& waking = waking_[node];
+    waking.times = waking.at == now ? waking.times + 1 : 0;
+    waking.at = now;
+    if (waking.times < wakings_an_instant_max || fault_) return;
+    fault_ = "node " + std::to_string(node) + " wants to be woken over and over at "
+             + std::to_string(core::to_seconds(now.time_since_epoch())) + " s";
 }
 
 void Audit::on_restarted(std::size_t node) {

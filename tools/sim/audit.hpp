@@ -15,6 +15,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/hash128.hpp"
+#include "core/base/time.hpp"
 #include "core/mixing/work.hpp"
 
 namespace p2p::sim {
@@ -24,6 +25,10 @@ class Audit {
     /// Node `node` adds `displacement` for `order`. @pre finite
     void on_applied(
         std::size_t node, std::size_t peer, const core::Apply& order, core::FloatView displacement);
+
+    /// `node` was woken because it wanted to be. Wanting it again and again at the same instant
+    /// would keep a processor busy for nothing.
+    void on_woken(std::size_t node, core::TimePoint now);
 
     /// A restart voids what was between the two: one end's displacements stay without the other's.
     void on_restarted(std::size_t node);
@@ -46,7 +51,13 @@ class Audit {
         float weight = 0;
     };
 
+    struct Waking {
+        core::TimePoint at{};
+        std::size_t times = 0;
+    };
+
     std::map<Swap, Half> half_;
+    std::map<std::size_t, Waking> waking_;
     std::uint64_t matched_ = 0;
     std::optional<std::string> fault_;
 };

@@ -18,12 +18,17 @@ core::JobId World::submit(std::size_t node, const core::JobSpec& spec) {
     core::JobId job;
     job.bytes[5] = static_cast<std::uint8_t>(specs_.size() + 1);
     specs_[job] = spec;
+    submit_again(node, job);
+    return job;
+}
+
+void World::submit_again(std::size_t node, core::JobId job) {
     core::Bytes id(job.bytes.begin(), job.bytes.end());
     machines_[node].bench.serve(core::BlobHash{job.bytes}, id);
     const auto bytes = std::make_shared<const core::Bytes>(std::move(id));
-    const auto done = command(node, core::SubmitJob{.job = job, .spec = spec, .spec_bytes = bytes});
+    const auto done =
+        command(node, core::SubmitJob{.job = job, .spec = specs_.at(job), .spec_bytes = bytes});
     P2P_CHECK(done.has_value());
-    return job;
 }
 
 core::Result<core::CommandDone> World::command(std::size_t node, const core::Command& command) {

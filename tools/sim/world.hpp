@@ -34,6 +34,7 @@ struct WorldSetup {
     std::uint64_t seed = 1;
     MakeTrainer make_trainer;
     Costs costs{};
+    std::function<void(std::size_t node, const core::Notice&)> on_notice{};
     std::size_t links_a_node = 0;  ///< allow-list: a ring and drawn chords; 0: everybody
 };
 
@@ -43,6 +44,7 @@ class World {
 
     /// Announces a job at a node. @pre the spec is valid
     core::JobId submit(std::size_t node, const core::JobSpec& spec);
+    void submit_again(std::size_t node, core::JobId job);
     core::Result<core::CommandDone> command(std::size_t node, const core::Command& command);
 
     void run_for(core::Duration duration);
@@ -82,7 +84,7 @@ class World {
     [[nodiscard]] std::string describe() const;
 
     /// Null before the node trains.
-    [[nodiscard]] Trainer* trainer(std::size_t node) { return machines_[node].trainer.get(); }
+    [[nodiscard]] Trainer* trainer(std::size_t node) const { return machines_[node].trainer.get(); }
 
     [[nodiscard]] const Network& network() const { return network_; }
 

@@ -62,7 +62,9 @@ void World::arm_wakeup(std::size_t node) {
         Machine& self = machines_[node];
         if (self.armed == when) self.armed.reset();
         const auto wanted = self.node->next_wakeup();
-        if (wanted && *wanted <= heap_.now) self.node->on_wakeup(heap_.now, effects);
+        if (!wanted || *wanted > heap_.now) return;
+        audit_.on_woken(node, heap_.now);
+        self.node->on_wakeup(heap_.now, effects);
     });
 }
 
@@ -306,7 +308,9 @@ void World::do_work(std::size_t node, const core::Work& work) {
         });
 }
 
-void World::carry(std::size_t /*node*/, core::Say& /*effect*/) {}
+void World::carry(std::size_t node, core::Say& effect) {
+    if (setup_.on_notice) setup_.on_notice(node, effect.notice);
+}
 
 void World::carry(std::size_t node, core::Reply& effect) {
     machines_[node].replies.insert_or_assign(effect.command, std::move(effect.result));
