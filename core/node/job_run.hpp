@@ -137,6 +137,7 @@ class JobRun {
     void begin_finishing(TimePoint now, EndReason reason, Effects& effects);
     void consider_kept_end(TimePoint now, Effects& effects);
     void consider_final(TimePoint now, Effects& effects);
+    [[nodiscard]] bool is_final_out_of_reach(TimePoint now) const;
     void choose_final(TimePoint now, Effects& effects);
     void fetch_final(TimePoint now, Effects& effects);
     void on_final_source_failed(PeerId source, bool is_wrong, Effects& effects);
@@ -178,11 +179,12 @@ class JobRun {
     std::optional<Signed<JobEnd>> kept_end_;  // not believed yet; looked at again
     std::optional<Signed<Final>> final_;
     std::map<PeerId, Signed<Final>> finals_;  // by author; final_ is the best that can be taken
-    std::set<BlobHash> finals_void_;          // no live member holds them
-    std::set<BlobHash> finals_far_;           // from the own replica: only when others took them
-    std::map<PeerId, int> final_failures_;    // of holders, with final_
-    std::set<PeerId> spec_sources_refused_;   // gave other bytes
-    std::optional<Signed<JobReport>> told_;   // the last own report
+    TimePoint final_chosen_at_{};
+    std::set<BlobHash> finals_void_;         // no live member holds them
+    std::set<BlobHash> finals_far_;          // from the own replica: only when others took them
+    std::map<PeerId, int> final_failures_;   // of holders, with final_
+    std::set<PeerId> spec_sources_refused_;  // gave other bytes
+    std::optional<Signed<JobReport>> told_;  // the last own report
 
     Bytes spec_arriving_;
     std::optional<BlobFetch> spec_fetch_;

@@ -12,6 +12,7 @@ namespace p2p::core {
 namespace {
 
 constexpr Duration fetch_patience = std::chrono::seconds{10};
+constexpr Duration reach_patience = std::chrono::seconds{30};  // for a holder that is not linked
 constexpr Duration retry_after = std::chrono::seconds{1};
 constexpr int failures_max = 3;  // of one holder of a final model
 constexpr std::size_t finals_refused_max = 64;
@@ -143,6 +144,19 @@ void JobRun::choose_final(TimePoint now, Effects& effects) {
     final_failures_.clear();
     final_.reset();
     if (best != nullptr) final_ = *best;
+    final_chosen_at_ = now;
+}
+
+/// A live member holds it, or made it, and may be linked again soon: it is not void yet.
+bool JobRun::is_final_out_of_reach(TimePoint now) const {
+    if (now - final_chosen_at_ >= reach_patience) return false;
+    const auto& members = members_.all();
+    return std::any_of(members.begin(), members.end(), [&](const auto& entry) {
+        const auto& [peer, member] = entry;
+        const bool has_it =
+            peer == final_->author || member.report.value.final_hash == final_->value.hash;
+        return has_it && !member.is_linked && members_.is_live(now, member);
+    });
 }
 
 void JobRun::drop_final_fetch(Effects& effects) {
@@ -175,6 +189,9 @@ void JobRun::fetch_final(TimePoint now, Effects& effects) {
         final_fetch_->on_source_lost();
     }
     const auto peers = holders(final_->value.hash);
+    if (peers.empty() && is_final_out_of_reach(now)) {
+        return alarms_.set_no_later(Alarm::retry, now + retry_after);
+    }
     if (peers.empty()) {
         // Nobody live holds it: it is void, and the next lowest live id makes one.
         if (finals_void_.size() >= finals_refused_max) finals_void_.clear();

@@ -23,10 +23,16 @@ core::Hash128 magnitude_hash(core::FloatView displacement, bool is_low) {
 }  // namespace
 
 void Audit::on_applied(
-    std::size_t node, std::size_t peer, const core::Apply& order, core::FloatView displacement) {
+    std::size_t node,
+    std::size_t peer,
+    const Lives& lives,
+    const core::Apply& order,
+    core::FloatView displacement) {
+    const Life own{node, lives.self.value};
+    const Life other_end{peer, lives.peer.value};
     const Swap swap{
-        order.self_is_low ? node : peer,
-        order.self_is_low ? peer : node,
+        order.self_is_low ? own : other_end,
+        order.self_is_low ? other_end : own,
         order.edge.shard.value,
         order.n.value};
     const Half mine{
@@ -62,9 +68,9 @@ void Audit::on_woken(std::size_t node, core::TimePoint now) {
              + std::to_string(core::to_seconds(now.time_since_epoch())) + " s";
 }
 
-void Audit::on_restarted(std::size_t node) {
+void Audit::on_killed(std::size_t node) {
     std::erase_if(half_, [node](const auto& entry) {
-        return std::get<0>(entry.first) == node || std::get<1>(entry.first) == node;
+        return std::get<0>(entry.first).first == node || std::get<1>(entry.first).first == node;
     });
 }
 

@@ -20,18 +20,28 @@
 
 namespace p2p::sim {
 
+/// Which lives of two nodes a swap is between, as one of them knew when it gave the order.
+struct Lives {
+    core::Incarnation self;
+    core::Incarnation peer;
+};
+
 class Audit {
   public:
     /// Node `node` adds `displacement` for `order`. @pre finite
     void on_applied(
-        std::size_t node, std::size_t peer, const core::Apply& order, core::FloatView displacement);
+        std::size_t node,
+        std::size_t peer,
+        const Lives& lives,
+        const core::Apply& order,
+        core::FloatView displacement);
 
     /// `node` was woken because it wanted to be. Wanting it again and again at the same instant
     /// would keep a processor busy for nothing.
     void on_woken(std::size_t node, core::TimePoint now);
 
-    /// A restart voids what was between the two: one end's displacements stay without the other's.
-    void on_restarted(std::size_t node);
+    /// What one end has applied and the other never will: its life has ended.
+    void on_killed(std::size_t node);
 
     /// The first thing found wrong.
     [[nodiscard]] const std::optional<std::string>& fault() const { return fault_; }
@@ -42,8 +52,9 @@ class Audit {
     [[nodiscard]] std::uint64_t swaps_matched() const { return matched_; }
 
   private:
-    /// low node, high node, shard, n
-    using Swap = std::tuple<std::size_t, std::size_t, std::uint32_t, std::uint64_t>;
+    /// low node and its life, high node and its life, shard, n
+    using Life = std::pair<std::size_t, std::uint64_t>;
+    using Swap = std::tuple<Life, Life, std::uint32_t, std::uint64_t>;
 
     struct Half {
         bool is_low = false;

@@ -174,6 +174,10 @@ std::vector<std::string> runnable_recipes() {
 }
 
 Result<Outcome> run(const RunRequest& request, const Progress& progress) {
+    if (auto status = core::validate(request.stage.job); !status) return status.error();
+    if (auto status = core::check_fit(request.stage.job.model, *request.data); !status) {
+        return status.error();
+    }
     if (is_baseline(request.recipe)) return run_baseline(request, progress);
     core::JobSpec spec = request.stage.job;
     spec.seed = request.seed;

@@ -60,7 +60,7 @@ Error voided() {
 
 }  // namespace
 
-WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer) {
+WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer, const Lives& lives) {
     P2P_CHECK(trainer != nullptr || !touches_parameters(order));
     const Costs& costs = setup_.costs;
     const auto done = [&](WorkResult result, double seconds) {
@@ -82,7 +82,8 @@ WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer) {
             },
             [&](const core::Apply& one) {
                 return done(
-                    apply(one, *trainer), of_floats(one.range.floats, costs.apply_seconds_a_float));
+                    apply(one, *trainer, lives),
+                    of_floats(one.range.floats, costs.apply_seconds_a_float));
             },
             [&](const core::Evaluate&) { return done(trainer->evaluate(2000), 0); },
             [&](const core::TakeSketch&) {
@@ -181,7 +182,7 @@ WorkResult Workbench::decode(const core::Decode& order) {
     return decoded;
 }
 
-WorkResult Workbench::apply(const core::Apply& order, Trainer& trainer) {
+WorkResult Workbench::apply(const core::Apply& order, Trainer& trainer, const Lives& lives) {
     const auto found = codecs_.find(order.edge);
     if (found == codecs_.end()) return voided();
     std::vector<float> displacement(order.range.floats);
@@ -191,7 +192,7 @@ WorkResult Workbench::apply(const core::Apply& order, Trainer& trainer) {
     found->second->commit();
     if (setup_.audit != nullptr) {
         setup_.audit->on_applied(
-            setup_.node, setup_.index->at(order.edge.peer), order, displacement);
+            setup_.node, setup_.index->at(order.edge.peer), lives, order, displacement);
     }
     return core::Applied{.displacement_norm = norm_of(displacement)};
 }

@@ -48,7 +48,7 @@ class Workbench {
         : setup_(setup) {}
 
     /// @pre the orders that touch parameters come with a trainer
-    [[nodiscard]] WorkDone work(const core::WorkOrder& order, Trainer* trainer);
+    [[nodiscard]] WorkDone work(const core::WorkOrder& order, Trainer* trainer, const Lives& lives);
 
     /// Bytes of the own value of a swap; null where there is none (any more).
     [[nodiscard]] std::shared_ptr<const core::Bytes> encoded(const core::EdgeKey& edge) const;
@@ -71,7 +71,7 @@ class Workbench {
     core::EdgeCodec& codec(const core::EdgeKey& edge, std::uint64_t floats);
     core::WorkResult encode(const core::Encode& order, Trainer& trainer);
     core::WorkResult decode(const core::Decode& order);
-    core::WorkResult apply(const core::Apply& order, Trainer& trainer);
+    core::WorkResult apply(const core::Apply& order, Trainer& trainer, const Lives& lives);
     core::WorkResult freeze(const core::Freeze& order, Trainer& trainer);
     core::WorkResult check(const core::CheckBlob& order, Trainer& trainer);
     core::WorkResult adopt(const core::Adopt& order, Trainer& trainer);

@@ -122,7 +122,8 @@ class World {
         bool is_ready = false;  // told the Node of its trainer
         bool has_ended = false;
         bool is_stepping = false;
-        std::vector<core::Work> between_steps;
+        std::map<std::size_t, core::Incarnation> met;  // the newest life of each that it knows
+        std::vector<std::pair<core::Work, Lives>> between_steps;
         std::optional<core::TimePoint> armed;  // the wakeup that is scheduled
         core::TimePoint step_began{};
         std::optional<core::TimePoint> first_step;
@@ -130,7 +131,7 @@ class World {
 
         TrainerState saved;
         std::shared_ptr<const core::JobSpec> saved_spec;
-        core::JobId saved_job;
+        core::Save saved_as;  // the order of the newest checkpoint
         std::map<core::CommandId, core::Result<core::CommandDone>> replies;
     };
 
@@ -167,7 +168,8 @@ class World {
     void carry(std::size_t node, core::Reply& effect);
     void send_bulk(std::size_t from, std::size_t to, core::Message message, std::size_t bytes);
     void tell_room(std::size_t from, std::size_t to);
-    void do_work(std::size_t node, const core::Work& work);
+    void do_work(std::size_t node, const core::Work& work, const Lives& lives);
+    [[nodiscard]] Lives lives_of(std::size_t node, const core::WorkOrder& order) const;
     void look_for_step(std::size_t node);
     void end_step(std::size_t node);
     [[nodiscard]] bool may_step(const Machine& machine) const;

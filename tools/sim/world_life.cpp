@@ -108,14 +108,14 @@ core::NodeConfig World::config_of(std::size_t node) const {
     }
     if (machine.saved_spec) {
         config.resumed.push_back(
-            {.job = machine.saved_job,
-             .state = core::JobState::running,
+            {.job = machine.saved_as.job,
+             .state = machine.saved_as.state,
              .steps = machine.saved.steps,
              .samples = machine.saved.samples,
-             .samples_mesh = {},
-             .final_hash = {},
-             .spec_bytes =
-                 core::Bytes(machine.saved_job.bytes.begin(), machine.saved_job.bytes.end())});
+             .samples_mesh = machine.saved_as.samples_mesh,
+             .final_hash = machine.saved_as.final_hash,
+             .spec_bytes = core::Bytes(
+                 machine.saved_as.job.bytes.begin(), machine.saved_as.job.bytes.end())});
     }
     return config;
 }
@@ -171,7 +171,7 @@ void World::kill(std::size_t node) {
     machine.pace = {};
     machine.bench.drop_all();
     ++machine.life;
-    audit_.on_restarted(node);
+    audit_.on_killed(node);
 }
 
 void World::revive(std::size_t node) {
@@ -216,6 +216,7 @@ void World::greet(std::size_t one, std::size_t other, bool dialled_here) {
         [this, one, other, dialled_here, pair, session = sessions_[pair]](Effects& effects) {
             if (!connected_.contains(pair) || sessions_[pair] != session) return;
             const Machine& peer = machines_[other];
+            machines_[one].met[other] = peer.incarnation;
             machines_[one].node->on_connected(
                 heap_.now,
                 {.id = peer.id,

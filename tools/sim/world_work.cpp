@@ -164,7 +164,7 @@ void World::carry(std::size_t node, core::StartTraining& effect) {
     machine.job = effect.job;
     machine.has_ended = false;
     machine.trainer = setup_.make_trainer(effect.spec, machine.id, node);
-    if (machine.saved_spec && machine.saved_job == effect.job) {
+    if (machine.saved_spec && machine.saved_as.job == effect.job) {
         machine.trainer->restore(machine.saved, /*with_counts=*/true);
     }
     at_node(node, {}, [this, node](Effects& effects) {
@@ -208,7 +208,7 @@ void World::carry(std::size_t node, core::Save& effect) {
     if (machine.trainer) {
         machine.saved = machine.trainer->save();
         machine.saved_spec = machine.spec;
-        machine.saved_job = effect.job;
+        machine.saved_as = effect;
     }
     at_node(node, std::chrono::milliseconds{1}, [this, node, job = effect.job](Effects& effects) {
         machines_[node].node->on_saved(heap_.now, job, {}, effects);
@@ -269,8 +269,8 @@ void World::end_step(std::size_t node) {
     if (!machine.trainer) return;
     machine.trainer->step(progress(machine), machine.pace.members);
     machine.in_steps += heap_.now - machine.step_began;
-    for (const core::Work& work : std::exchange(machine.between_steps, {}))
-        do_work(node, work);
+    for (const auto& [work, lives] : std::exchange(machine.between_steps, {}))
+        do_work(node, work, lives);
 }
 
 double World::utilization(std::size_t node) const {
@@ -284,19 +284,30 @@ double World::utilization(std::size_t node) const {
 void World::carry(std::size_t node, core::Work& effect) {
     Machine& machine = machines_[node];
     if (machine.is_stepping && Workbench::touches_parameters(effect.order)) {
-        machine.between_steps.push_back(std::move(effect));
+        const Lives lives = lives_of(node, effect.order);
+        machine.between_steps.emplace_back(std::move(effect), lives);
     } else {
-        do_work(node, effect);
+        do_work(node, effect, lives_of(node, effect.order));
     }
 }
 
-void World::do_work(std::size_t node, const core::Work& work) {
+Lives World::lives_of(std::size_t node, const core::WorkOrder& order) const {
+    const Machine& machine = machines_[node];
+    const auto* apply = std::get_if<core::Apply>(&order);
+    if (apply == nullptr) return {};
+    const auto met = machine.met.find(index_.at(apply->edge.peer));
+    return {
+        .self = machine.incarnation,
+        .peer = met == machine.met.end() ? core::Incarnation{} : met->second};
+}
+
+void World::do_work(std::size_t node, const core::Work& work, const Lives& lives) {
     Machine& machine = machines_[node];
     WorkDone done;
     if (Workbench::touches_parameters(work.order) && !machine.trainer) {
         done.result = core::Error{core::ErrorCode::not_found, "not trained here", "", ""};
     } else {
-        done = machine.bench.work(work.order, machine.trainer.get());
+        done = machine.bench.work(work.order, machine.trainer.get(), lives);
     }
     if (!done.result) return;
     const double seconds = done.seconds * setup_.stage.message_scale;

@@ -64,6 +64,25 @@ TEST(Job, IsNotHeldBackByASlowNode) {
     EXPECT_LE(with_slow, with_three + 0.2);
 }
 
+TEST(Job, EndsWithOneModelWhereItsHolderIsOutOfSomebodysReach) {
+    NodeWorld world({});
+    world.submit(0, world.spec(20'000));
+    ASSERT_TRUE(world.run_until([&] { return world.all_in(JobState::finishing); }, seconds{60}))
+        << world.describe();
+    std::array<std::size_t, 4> by_id{0, 1, 2, 3};
+    std::sort(by_id.begin(), by_id.end(), [&](std::size_t a, std::size_t b) {
+        return world.id(a) < world.id(b);
+    });
+    // Of the lowest id is the Final; the highest hears of it from a node that has yet to fetch it.
+    world.cut(by_id[3], by_id[0]);
+    world.cut(by_id[3], by_id[1]);
+    world.run_for(seconds{6});
+    world.mend(by_id[3], by_id[0]);
+    ASSERT_TRUE(world.run_until([&] { return world.all_in(JobState::done); }, seconds{60}))
+        << world.describe();
+    expect_same_final(world, 4);
+}
+
 TEST(Job, OfOneNodeAloneTakesExactlyItsSteps) {
     NodeWorld world({.nodes = 1});
     JobSpec spec = world.spec(32 * 50);

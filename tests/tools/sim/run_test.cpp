@@ -1,0 +1,183 @@
+// Runs: the same seed gives the same run, recipes learn and end with one model, faults are seen.
+
+#include "tools/sim/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include "proto/json.hpp"
+#include "tests/tools/sim/toy_stage.hpp"
+#include "tools/sim/audit.hpp"
+#include "tools/sim/parallel.hpp"
+#include "tools/sim/table.hpp"
+
+namespace p2p::sim {
+namespace {
+
+RunRequest toy_request(const std::string& recipe, std::uint64_t seed = 1) {
+    RunRequest request;
+    request.stage = toy_stage();
+    request.recipe = recipe;
+    request.seed = seed;
+    request.data = toy_data();
+    request.limit_seconds = 600;
+    request.looks = 10;
+    return request;
+}
+
+Outcome run_toy(const RunRequest& request) {
+    auto outcome = run(request, {});
+    P2P_CHECK(outcome.has_value());
+    EXPECT_TRUE(outcome->is_finished) << outcome->trouble;
+    return *std::move(outcome);
+}
+
+TEST(Run, OfTheSameSeedIsTheSameRun) {
+    const Outcome one = run_toy(toy_request("ad-psgd"));
+    const Outcome same = run_toy(toy_request("ad-psgd"));
+    const Outcome other = run_toy(toy_request("ad-psgd", 2));
+    EXPECT_EQ(one.digest, same.digest);
+    EXPECT_EQ(one.seconds, same.seconds);
+    EXPECT_EQ(one.nodes[0].loss, same.nodes[0].loss);
+    EXPECT_NE(one.digest, other.digest);
+}
+
+class Learns : public testing::TestWithParam<const char*> {};
+
+TEST_P(Learns, AndEndsWithOneModelOnAllNodes) {
+    const Outcome outcome = run_toy(toy_request(GetParam()));
+    ASSERT_EQ(4U, outcome.nodes.size());
+    for (const NodeOutcome& node : outcome.nodes) {
+        EXPECT_EQ(outcome.nodes[0].loss, node.loss);
+        EXPECT_GT(node.accuracy, 0.9);
+    }
+    EXPECT_GE(outcome.curve.back().samples, 12'000);
+    EXPECT_TRUE(outcome.reached(0.9).has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Recipes, Learns, testing::Values("ad-psgd", "d-psgd", "free", "allreduce", "allreduce-site"));
+
+TEST(Run, IsNotHeldBackByTheSlowNodeUnlessTheRecipeWaits) {
+    const Outcome waits = run_toy(toy_request("d-psgd"));
+    const Outcome does_not = run_toy(toy_request("ad-psgd"));
+    EXPECT_GT(waits.seconds, 2 * does_not.seconds);
+    for (std::size_t fast = 0; fast < 3; ++fast)
+        EXPECT_GT(does_not.nodes[fast].utilization, 0.98);
+    EXPECT_LT(waits.nodes[0].utilization, 0.5);
+}
+
+TEST(Run, WithoutMixingFailsWhatAMeasureAsks) {
+    const Outcome none = run_toy(toy_request("none"));
+    const Outcome mixed = run_toy(toy_request("ad-psgd"));
+    EXPECT_GT(none.nodes[0].loss, mixed.nodes[0].loss);
+}
+
+TEST(Run, GoesOnThroughKillsFreezesAndCuts) {
+    for (const Mishap what : {Mishap::kill, Mishap::freeze, Mishap::cut}) {
+        RunRequest request = toy_request("ad-psgd");
+        request.stage.events.push_back(
+            {.what = what,
+             .at = std::chrono::seconds{7},
+             .every = std::chrono::seconds{4},
+             .lasts = std::chrono::seconds{1}});
+        const Outcome outcome = run_toy(request);
+        for (const NodeOutcome& node : outcome.nodes)
+            EXPECT_EQ(outcome.nodes[0].loss, node.loss);
+    }
+}
+
+TEST(Run, RefusesARecipeOrAnAxisThatThereIsNot) {
+    EXPECT_FALSE(run(toy_request("ad-sgd"), {}));
+    RunRequest request = toy_request("ad-psgd");
+    request.axes = {{"codec", "q9"}};
+    EXPECT_FALSE(run(request, {}));
+    request = toy_request("diloco");
+    request.axes = {{"codec", "q8"}};
+    EXPECT_FALSE(run(request, {}));
+    request = toy_request("ad-psgd");
+    request.stage.job.model.layers = {17, 8, 4};
+    EXPECT_FALSE(run(request, {}));
+}
+
+TEST(RunEach, GivesTheSameOutcomesInAnyNumberOfProcesses) {
+    const std::vector<RunRequest> requests{
+        toy_request("ad-psgd"), toy_request("free"), toy_request("ad-psgd", 2)};
+    const auto one = run_each(requests, 1, [](const RunReport&) {});
+    const auto three = run_each(requests, 3, [](const RunReport&) {});
+    ASSERT_TRUE(one && three);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        EXPECT_EQ((*one)[i].digest, (*three)[i].digest);
+        EXPECT_EQ((*one)[i].recipe, requests[i].recipe);
+    }
+}
+
+TEST(RunEach, TellsTheErrorOfARunThatCannotBe) {
+    const auto outcomes =
+        run_each({toy_request("free"), toy_request("no-such")}, 2, [](const RunReport&) {});
+    ASSERT_FALSE(outcomes);
+    EXPECT_NE(std::string::npos, outcomes.error().what.find("no-such"));
+}
+
+// --- the audit -----------------------------------------------------------------------------------
+
+core::Apply order_of(bool is_low, float weight = 0.5F) {
+    core::Apply order;
+    order.n = core::SwapNumber{3};
+    order.weight = weight;
+    order.self_is_low = is_low;
+    return order;
+}
+
+TEST(Audit, FindsADisplacementThatIsNotTheOthersNegative) {
+    const std::vector<float> low{0.5F, -1, 0};
+    const std::vector<float> high{-0.5F, 1, 0};
+    const std::vector<float> wrong{-0.5F, 1, 1e-7F};
+    Audit fair;
+    fair.on_applied(0, 1, {}, order_of(true), low);
+    EXPECT_EQ(1U, fair.one_sided());
+    fair.on_applied(1, 0, {}, order_of(false), high);
+    EXPECT_EQ(std::nullopt, fair.fault());
+    EXPECT_EQ(0U, fair.one_sided());
+    EXPECT_EQ(1U, fair.swaps_matched());
+
+    Audit unfair;
+    unfair.on_applied(0, 1, {}, order_of(true), low);
+    unfair.on_applied(1, 0, {}, order_of(false), wrong);
+    EXPECT_TRUE(unfair.fault().has_value());
+    Audit twice;
+    twice.on_applied(0, 1, {}, order_of(true), low);
+    twice.on_applied(0, 1, {}, order_of(true), low);
+    EXPECT_TRUE(twice.fault().has_value());
+    Audit weights;
+    weights.on_applied(0, 1, {}, order_of(true), low);
+    weights.on_applied(1, 0, {}, order_of(false, 0.25F), high);
+    EXPECT_TRUE(weights.fault().has_value());
+}
+
+// --- tables --------------------------------------------------------------------------------------
+
+TEST(Table, LinesUpAndCountsTheSeedsThatReachedTheTarget) {
+    Outcome good;
+    good.recipe = "good";
+    good.is_finished = true;
+    good.curve = {{.seconds = 5, .megabytes = 2, .accuracy_median = 0.9}};
+    good.nodes = {{.accuracy = 0.9}};
+    Outcome bad = good;
+    bad.recipe = "bad";
+    bad.curve[0].accuracy_median = 0.2;
+    const std::string table = outcome_table({good, good, bad}, 0.85);
+    EXPECT_NE(std::string::npos, table.find("good     5.0  2.0")) << table;
+    EXPECT_NE(std::string::npos, table.find("bad        -    -")) << table;
+    EXPECT_NE(std::string::npos, table.find("2/2")) << table;
+}
+
+TEST(Table, OutcomesComeBackFromJson) {
+    const Outcome outcome = run_toy(toy_request("ad-psgd"));
+    const Outcome back = outcome_from_json(outcome_json(outcome));
+    EXPECT_EQ(outcome.digest, back.digest);
+    EXPECT_EQ(outcome.curve.size(), back.curve.size());
+    EXPECT_EQ(outcome.nodes[2].megabytes, back.nodes[2].megabytes);
+}
+
+}  // namespace
+}  // namespace p2p::sim
