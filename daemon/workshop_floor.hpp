@@ -45,6 +45,7 @@ class Workshop::Floor {
     void work(core::Ticket ticket, const core::Evaluate& order);
     void work(core::Ticket ticket, const core::TakeSketch& order);
     void work(core::Ticket ticket, const core::Freeze& order);
+    void work(core::Ticket ticket, const core::RecallFinal& order);
     void work(core::Ticket ticket, const core::CheckBlob& order);
     void work(core::Ticket ticket, const core::StoreBlob& order);
     void work(core::Ticket ticket, const core::DropBlob& order);

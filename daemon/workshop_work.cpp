@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "core/base/limits.hpp"
+#include "daemon/checkpoint.hpp"
 #include "daemon/memory_limit.hpp"
 #include "daemon/replica_blob.hpp"
+#include "daemon/trainer_layout.hpp"
 #include "daemon/workshop_floor.hpp"
 #include "proto/spec.hpp"
 
@@ -35,6 +37,21 @@ core::SpecRead read_spec(const core::ReadSpec& order) {
         return {Error{ErrorCode::forged, "these bytes are not that job's spec", "", ""}};
     }
     return {proto::read_spec_canonical(*order.bytes)};
+}
+
+/// The bytes of the final model, as its author froze them: a function of the parameters alone.
+Result<std::shared_ptr<const core::Bytes>> recall_final(
+    const core::RecallFinal& order, const Path& state_dir) {
+    const auto run = open_run_dir(state_dir, order.spec->name, *order.spec_bytes);
+    if (!run) return run.error();
+    std::vector<Error> broken;
+    const auto newest = newest_checkpoint(*run, broken);
+    if (!newest) return newest.error();
+    const auto layout = replica_layout(order.spec->model);
+    auto state = read_checkpoint(*newest, layout);
+    if (!state) return state.error();
+    state->optimizer.clear();
+    return std::make_shared<const core::Bytes>(freeze_replica(layout, *state));
 }
 
 }  // namespace
@@ -124,6 +141,18 @@ void Workshop::Floor::work(Ticket ticket, const core::Freeze& order) {
             }
             workers_.submit([freeze, state = *std::move(state)] { freeze(state); });
         });
+}
+
+void Workshop::Floor::work(Ticket ticket, const core::RecallFinal& order) {
+    disk_.submit([this, post = post_, ticket, order, folder = config_.state_dir] {
+        auto recalled = recall_final(order, folder);
+        post([this, ticket, recalled = std::move(recalled)] {
+            if (!recalled) return events_.on_worked(ticket, recalled.error());
+            const auto hash = hash_blob(**recalled);
+            blobs_.put(hash, *recalled);
+            events_.on_worked(ticket, core::Frozen{hash, (*recalled)->size()});
+        });
+    });
 }
 
 void Workshop::Floor::work(Ticket ticket, const core::CheckBlob& order) {

@@ -77,9 +77,10 @@ bool Ending::is_known_done(const Context& context, const BlobHash& hash) {
     std::size_t holders = 0;
     for (const auto& [peer, member] : context.members.all()) {
         if (!context.members.is_live(context.now, member)) continue;
-        ++live;
         const bool is_done =
             member.state() == JobState::done || member.state() == JobState::stopped;
+        // Who waits for it, too, cannot speak for it.
+        if (is_done || is_mixing(member.state())) ++live;
         if (is_done && member.report.value.final_hash == hash) ++holders;
     }
     return live > 0 && holders >= std::min<std::size_t>(2, live);

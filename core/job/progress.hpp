@@ -52,6 +52,9 @@ class Progress {
     /// A swap was closed, or state adopted: this node is up to date.
     void mark_current(TimePoint now);
 
+    /// It has swapped, or adopted state, since this process began.
+    [[nodiscard]] bool has_been_current() const { return current_at_.has_value(); }
+
     /// The share of the job's work that the mesh did without this node: since its last swap, where
     /// that is longer ago than `quiet` and others did more than it did; before its first swap,
     /// since its checkpoint (or the start), as the members' first reports tell. 0: a node that

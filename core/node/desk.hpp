@@ -23,6 +23,7 @@ enum class Purpose : std::uint8_t {
     evaluate,
     sketch,
     freeze_final,
+    recall_final,
     freeze_for_joiner,
     check_final,
     check_state,
@@ -132,6 +133,20 @@ class Desk {
         effects.emplace_back(SendBlob{.to = to, .hash = hash, .offset = 0, .length = 0});
     }
 
+    /// From where it was asked for; a request made again begins anew. False where the blob is not
+    /// held, or so much of it.
+    bool send_blob(PeerId to, const BlobRequest& request) {
+        BulkLane* lane = this->lane(to);
+        const auto held = blobs.find(request.hash);
+        if (lane == nullptr || held == blobs.end() || request.offset >= held->second) return false;
+        std::erase_if(lane->blobs, [&](const auto& each) { return each.hash == request.hash; });
+        if (lane->blobs.size() >= blobs_queued_max) return true;
+        lane->blobs.push_back(
+            {.hash = request.hash, .offset = request.offset, .total = held->second});
+        wants_room.insert(to);
+        return true;
+    }
+
     /// Whether a blob is on its way to somebody.
     [[nodiscard]] bool is_sending(const BlobHash& hash) const {
         for (const auto& [peer, lane] : lanes_) {
@@ -160,6 +175,8 @@ class Desk {
     std::vector<std::pair<PeerId, Error>> offenders;
 
   private:
+    static constexpr std::size_t blobs_queued_max = 16;
+
     PeerId self_;
     std::map<PeerId, BulkLane> lanes_;  // of connected peers
     std::map<Ticket, PendingWork> pending_;

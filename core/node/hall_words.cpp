@@ -10,8 +10,6 @@ namespace p2p::core {
 
 namespace {
 
-constexpr std::size_t blobs_queued_max = 16;  // requests of one peer that wait
-
 Error not_permitted(const char* what, const char* role) {
     return {
         ErrorCode::not_permitted,
@@ -148,15 +146,10 @@ void Node::Hall::on(TimePoint now, PeerId from, const StateOffer& offer, Effects
 
 void Node::Hall::on(TimePoint now, PeerId from, const BlobRequest& request, Effects& effects) {
     (void)now;
-    BulkLane* lane = desk_.lane(from);
-    const auto held = desk_.blobs.find(request.hash);
-    if (held == desk_.blobs.end() || request.offset >= held->second) {
-        return desk_.send_no_blob(from, request.hash, effects);
-    }
-    std::erase_if(lane->blobs, [&](const auto& each) { return each.hash == request.hash; });
-    if (lane->blobs.size() >= blobs_queued_max) return;
-    lane->blobs.push_back({.hash = request.hash, .offset = request.offset, .total = held->second});
-    desk_.wants_room.insert(from);
+    if (desk_.send_blob(from, request)) return;
+    for (auto& [id, job] : jobs_)
+        if (job->on_blob_asked(from, request, effects)) return;
+    desk_.send_no_blob(from, request.hash, effects);
 }
 
 void Node::Hall::on(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects) {

@@ -192,6 +192,7 @@ void JobRun::on_trainer(TimePoint now, const TrainerReady& ready, Effects& effec
 
 void JobRun::begin_when_possible(TimePoint now, Effects& effects) {
     if (!is_trainer_ready_ || state_ != JobState::waiting || is_stopping_) return;
+    if (is_observing_end_) return look_at_end(now, effects);
     std::uint32_t present = 1;
     for (const auto& [peer, member] : members_.all()) {
         const bool takes_part = member.state() == JobState::waiting || is_mixing(member.state());
@@ -210,15 +211,19 @@ void JobRun::begin_when_possible(TimePoint now, Effects& effects) {
 }
 
 void JobRun::begin(TimePoint now, Effects& effects) {
+    if (ending_->reason() && is_late_for_end(now)) return observe_end(now, effects);
     began_at_ = now;
     if (spec_->eval.every > Duration{}) alarms_.set(Alarm::evaluate, now + spec_->eval.every);
     if (spec_->checkpoint.every > Duration{})
         alarms_.set(Alarm::save, now + spec_->checkpoint.every);
     set_state(now, JobState::running, "", effects);
     take_sketch(now, effects);
-    MixingOutputs outputs;
-    mixer_->start(now, stepped_.steps, outputs);
-    lift(now, outputs, effects);
+    catch_up_when_stale(now, effects);
+    if (!catch_up_) {
+        MixingOutputs outputs;
+        mixer_->start(now, stepped_.steps, outputs);
+        lift(now, outputs, effects);
+    }
     pace(now, effects);
     if (ending_->reason()) begin_finishing(now, *ending_->reason(), effects);
     end_when_over(now, effects);
@@ -296,6 +301,7 @@ void JobRun::on_worked(
             return;
         case Purpose::freeze_final:
             return on_final_frozen(now, std::get_if<Frozen>(&result), effects);
+        case Purpose::recall_final: return on_final_recalled(std::get_if<Frozen>(&result));
         case Purpose::freeze_for_joiner:
             is_freezing_ = false;
             if (const auto* frozen = std::get_if<Frozen>(&result)) {

@@ -27,6 +27,7 @@ namespace p2p::core {
 
 /// State on its way from a donor to this node.
 struct CatchUp {
+    TimePoint since{};
     std::optional<PeerId> donor;
     TimePoint give_up_at{};
     std::optional<BlobFetch> fetch;
@@ -104,6 +105,9 @@ class JobRun {
     [[nodiscard]] std::optional<PeerId> twin(TimePoint now) const;
     [[nodiscard]] JobStatus status(TimePoint now) const;
 
+    /// A peer asks for a blob that is not held: true where it is the final model, and will be sent.
+    bool on_blob_asked(PeerId from, const BlobRequest& request, Effects& effects);
+
     /// All that a newly connected peer should know of this job.
     [[nodiscard]] std::vector<Message> records() const;
 
@@ -138,6 +142,17 @@ class JobRun {
     void consider_kept_end(TimePoint now, Effects& effects);
     void consider_final(TimePoint now, Effects& effects);
     [[nodiscard]] bool is_final_out_of_reach(TimePoint now) const;
+    void on_final_recalled(const Frozen* frozen);
+    [[nodiscard]] std::optional<Signed<Final>> reported_final(TimePoint now) const;
+    void observe_end(TimePoint now, Effects& effects);
+    void look_at_end(TimePoint now, Effects& effects);
+    [[nodiscard]] bool is_late_for_end(TimePoint now) const;
+    [[nodiscard]] bool has_others_at_end(TimePoint now) const;
+
+    [[nodiscard]] bool awaits_final() const {
+        return state_ == JobState::finishing || (is_observing_end_ && state_ == JobState::waiting);
+    }
+
     void choose_final(TimePoint now, Effects& effects);
     void fetch_final(TimePoint now, Effects& effects);
     void on_final_source_failed(PeerId source, bool is_wrong, Effects& effects);
@@ -148,7 +163,9 @@ class JobRun {
     [[nodiscard]] std::vector<PeerId> holders(const BlobHash& hash) const;
 
     // job_run_state.cpp
+    [[nodiscard]] bool is_stale(TimePoint now) const;
     void catch_up_when_stale(TimePoint now, Effects& effects);
+    void catch_up_again(TimePoint now, Effects& effects);
     void ask_donor(TimePoint now, Effects& effects);
     void give_up_catching_up(TimePoint now, Effects& effects);
     void drop_catch_up(Effects& effects);
@@ -180,6 +197,9 @@ class JobRun {
     std::optional<Signed<Final>> final_;
     std::map<PeerId, Signed<Final>> finals_;  // by author; final_ is the best that can be taken
     TimePoint final_chosen_at_{};
+    std::optional<std::map<PeerId, BlobRequest>> recalling_for_;  // while the final is recalled
+    bool is_recall_failed_ = false;
+    bool is_observing_end_ = false;          // has too little of the work to mix at the end
     std::set<BlobHash> finals_void_;         // no live member holds them
     std::set<BlobHash> finals_far_;          // from the own replica: only when others took them
     std::map<PeerId, int> final_failures_;   // of holders, with final_

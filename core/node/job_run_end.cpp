@@ -67,6 +67,7 @@ void JobRun::consider_kept_end(TimePoint now, Effects& effects) {
 void JobRun::begin_finishing(TimePoint now, EndReason reason, Effects& effects) {
     ending_->latch(now, reason);
     if (state_ != JobState::running) return;  // looked at again when the job begins here
+    if (is_late_for_end(now)) return observe_end(now, effects);
     effects.emplace_back(EndTraining{.job = job_});
     if (catch_up_) give_up_catching_up(now, effects);
     alarms_.clear(Alarm::evaluate);
@@ -82,11 +83,49 @@ void JobRun::begin_finishing(TimePoint now, EndReason reason, Effects& effects) 
     consider_final(now, effects);
 }
 
+/// A newcomer that could not catch up any more. (Who has swapped holds some of everybody's work,
+/// and its own, which counts: it ends with the others, however long ago that was.)
+bool JobRun::is_late_for_end(TimePoint now) const {
+    return !progress_.has_been_current() && is_stale(now) && has_others_at_end(now);
+}
+
+/// Somebody who has the work brings it together, or has done so.
+bool JobRun::has_others_at_end(TimePoint now) const {
+    return !members_
+                .live_in(
+                    now,
+                    {JobState::running, JobState::finishing, JobState::done, JobState::stopped})
+                .empty();
+}
+
+/// The job ends, and this replica has too little of its work: it does not mix, and takes the Final
+/// that members hold who were there.
+void JobRun::observe_end(TimePoint now, Effects& effects) {
+    is_observing_end_ = true;
+    drop_catch_up(effects);
+    effects.emplace_back(EndTraining{.job = job_});
+    alarms_.clear(Alarm::evaluate);
+    alarms_.clear(Alarm::save);
+    MixingOutputs outputs;
+    mixer_->stop(now, outputs);
+    lift(now, outputs, effects);
+    set_state(now, JobState::waiting, "the job is ending: waits for its final model", effects);
+    consider_final(now, effects);
+}
+
+/// Once each report period while observing: where all that had the work are gone, this one ends it.
+void JobRun::look_at_end(TimePoint now, Effects& effects) {
+    if (has_others_at_end(now)) return consider_final(now, effects);
+    is_observing_end_ = false;
+    begin(now, effects);
+}
+
 /// Once each report period while finishing.
 void JobRun::consider_final(TimePoint now, Effects& effects) {
-    if (state_ != JobState::finishing || is_offering_final_ || is_checking_final_) return;
+    if (!awaits_final() || is_offering_final_ || is_checking_final_) return;
     choose_final(now, effects);
     if (final_) return fetch_final(now, effects);
+    if (is_observing_end_) return;
     const bool alone = finish_ == Finish::none;
     if (!alone && !ending_->should_offer_final(context(now), mixer_->is_settled())) return;
 
@@ -136,15 +175,30 @@ void JobRun::choose_final(TimePoint now, Effects& effects) {
     for (const auto& [author, final] : finals_) {
         const BlobHash& hash = final.value.hash;
         if (finals_void_.contains(hash)) continue;
-        if (finals_far_.contains(hash) && !Ending::is_known_done(context(now), hash)) continue;
+        const bool must_be_known = is_observing_end_ || finals_far_.contains(hash);
+        if (must_be_known && !Ending::is_known_done(context(now), hash)) continue;
         if (best == nullptr || Ending::is_better(final.value, best->value)) best = &final;
     }
+    const auto reported = best == nullptr ? reported_final(now) : std::nullopt;
+    if (reported) best = &*reported;
     if (best != nullptr && final_ && final_->value == best->value) return;
     drop_final_fetch(effects);
     final_failures_.clear();
     final_.reset();
     if (best != nullptr) final_ = *best;
     final_chosen_at_ = now;
+}
+
+/// What members report that are done (their Final may have been told before they were restarted).
+std::optional<Signed<Final>> JobRun::reported_final(TimePoint now) const {
+    for (const auto& [peer, member] : members_.all()) {
+        const BlobHash& hash = member.report.value.final_hash;
+        if (hash.is_zero() || finals_void_.contains(hash)) continue;
+        if (!Ending::is_known_done(context(now), hash)) continue;
+        return made_here(
+            peer, Final{.job = job_, .hash = hash, .bytes = {}, .progress = progress_.mesh()});
+    }
+    return std::nullopt;
 }
 
 /// A live member holds it, or made it, and may be linked again soon: it is not void yet.
@@ -181,7 +235,7 @@ std::vector<PeerId> JobRun::holders(const BlobHash& hash) const {
 }
 
 void JobRun::fetch_final(TimePoint now, Effects& effects) {
-    if (state_ != JobState::finishing || is_offering_final_ || is_checking_final_) return;
+    if (!awaits_final() || is_offering_final_ || is_checking_final_) return;
     if (!final_fetch_) final_fetch_.emplace(final_->value.hash, blob_bytes_max_);
     if (const auto source = final_fetch_->source()) {
         if (now < *final_fetch_->deadline()) return;
@@ -212,7 +266,7 @@ void JobRun::on_final_source_failed(PeerId source, bool is_wrong, Effects& effec
 
 void JobRun::on_final_checked(TimePoint now, const BlobChecked& checked, Effects& effects) {
     is_checking_final_ = false;
-    if (!final_ || !final_fetch_ || state_ != JobState::finishing) return drop_final_fetch(effects);
+    if (!final_ || !final_fetch_ || !awaits_final()) return drop_final_fetch(effects);
     if (!checked.distance_ratio) {
         if (const auto source = final_fetch_->source()) final_failures_[*source] = failures_max;
         return drop_final_fetch(effects);  // asked of another with the next report
@@ -226,8 +280,8 @@ void JobRun::on_final_checked(TimePoint now, const BlobChecked& checked, Effects
         finals_far_.insert(hash);
         return choose_final(now, effects);
     }
+    desk_.blobs[hash] = final_fetch_->total();
     final_fetch_.reset();
-    desk_.blobs[hash] = final_->value.bytes.value;
     final_hash_ = hash;
     MixingOutputs outputs;
     mixer_->stop(now, outputs);
@@ -237,6 +291,31 @@ void JobRun::on_final_checked(TimePoint now, const BlobChecked& checked, Effects
         {.job = job_, .purpose = Purpose::adopt_final, .edge = {}},
         Adopt{.job = job_, .hash = hash},
         effects);
+}
+
+// --- the final model after a restart -------------------------------------------------------------
+
+bool JobRun::on_blob_asked(PeerId from, const BlobRequest& request, Effects& effects) {
+    if (!is_resumed_done_ || is_recall_failed_ || !spec_ || request.hash != final_hash_)
+        return false;
+    if (!recalling_for_) {
+        recalling_for_.emplace();
+        desk_.order(
+            {.job = job_, .purpose = Purpose::recall_final, .edge = {}},
+            RecallFinal{.job = job_, .spec = spec_, .spec_bytes = spec_bytes_},
+            effects);
+    }
+    recalling_for_->insert_or_assign(from, request);
+    return true;
+}
+
+void JobRun::on_final_recalled(const Frozen* frozen) {
+    const auto asked = std::exchange(recalling_for_, std::nullopt);
+    is_recall_failed_ = frozen == nullptr || frozen->hash != final_hash_;
+    if (is_recall_failed_ || !asked) return;
+    desk_.blobs[frozen->hash] = frozen->bytes;
+    for (const auto& [peer, request] : *asked)
+        desk_.send_blob(peer, request);
 }
 
 void JobRun::become_done(TimePoint now, Effects& effects) {

@@ -46,7 +46,7 @@ void JobRun::on_unlinked(TimePoint now, PeerId peer, Effects& effects) {
         alarms_.set_no_later(Alarm::retry, now + retry_after);
     }
     if (catch_up_ && catch_up_->donor == peer && !catch_up_->is_adopting) {
-        give_up_catching_up(now, effects);
+        catch_up_again(now, effects);
     }
 }
 
@@ -84,11 +84,11 @@ void JobRun::on_report(
     if (!members_.add(now, report)) return;
     desk_.broadcast(report, from, effects);
     progress_.on_report(now, report.author, report.value.samples);
+    catch_up_when_stale(now, effects);
     refresh_partner(now, report.author, effects);
     begin_when_possible(now, effects);
     consider_kept_end(now, effects);
     if (state_ == JobState::running) {
-        catch_up_when_stale(now, effects);
         consider_offered_state(now, effects);
         pace(now, effects);
         end_when_over(now, effects);

@@ -137,14 +137,13 @@ void JobRun::on_wakeup(TimePoint now, Effects& effects) {
         if (catch_up_->offered && !catch_up_->is_adopting) {
             return consider_offered_state(now, effects);
         }
-        give_up_catching_up(now, effects);
-        catch_up_when_stale(now, effects);
+        catch_up_again(now, effects);
     }
 }
 
 /// Something that was asked of a peer has not come.
 void JobRun::on_retry(TimePoint now, Effects& effects) {
-    if (final_ && state_ == JobState::finishing) fetch_final(now, effects);
+    if (final_ && awaits_final()) fetch_final(now, effects);
     if (spec_ || !spec_fetch_) return;
     if (spec_fetch_->source() && now >= *spec_fetch_->deadline()) spec_fetch_->on_source_lost();
     if (!spec_fetch_->source()) {

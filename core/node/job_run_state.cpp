@@ -13,6 +13,8 @@ namespace {
 constexpr Duration donor_patience = std::chrono::seconds{10};
 constexpr Duration fetch_patience = std::chrono::seconds{10};
 constexpr Duration witness_patience = std::chrono::seconds{12};  // two sketches of each member
+constexpr Duration reach_patience = std::chrono::seconds{30};    // for a donor that is not linked
+constexpr Duration donor_busy_for = std::chrono::seconds{1};
 constexpr Duration busy_for = std::chrono::seconds{2};
 constexpr Duration ask_again_after = std::chrono::milliseconds{200};
 constexpr Duration frozen_for = std::chrono::minutes{2};
@@ -32,27 +34,51 @@ void JobRun::drop_blob(const BlobHash& hash, Effects& effects) {
 
 // --- the one who lags ----------------------------------------------------------------------------
 
-void JobRun::catch_up_when_stale(TimePoint now, Effects& effects) {
-    if (catch_up_ || !mixer_ || state_ != JobState::running) return;
+bool JobRun::is_stale(TimePoint now) const {
     const Duration quiet = 3 * config_.report_interval;
-    if (progress_.staleness(now, quiet) <= spec_->mixing.staleness_max) return;
-    ask_donor(now, effects);
+    return progress_.staleness(now, quiet) > spec_->mixing.staleness_max;
 }
 
-void JobRun::ask_donor(TimePoint now, Effects& effects) {
-    std::vector<PeerId> donors;
-    for (const PeerId peer : members_.live_in(now, {JobState::running})) {
-        if (linked_.contains(peer) && !donors_refused_.contains(peer)) donors.push_back(peer);
-    }
-    if (donors.empty()) return;
-    const PeerId donor = donors[rng_.below(donors.size())];
+/// Before a swap opens: one with a replica that has missed the work would spoil the other's.
+void JobRun::catch_up_when_stale(TimePoint now, Effects& effects) {
+    if (catch_up_ || !mixer_ || state_ != JobState::running || !is_stale(now)) return;
     catch_up_.emplace();
-    catch_up_->donor = donor;
-    catch_up_->give_up_at = now + donor_patience;
+    catch_up_->since = now;
     MixingOutputs outputs;
     mixer_->stop(now, outputs);
     lift(now, outputs, effects);
+    ask_donor(now, effects);
+}
+
+/// @pre catch_up_, and nothing is being fetched for it
+void JobRun::ask_donor(TimePoint now, Effects& effects) {
+    std::vector<PeerId> donors;
+    bool may_come = false;  // one that is live, but not linked (again)
+    for (const PeerId peer : members_.live_in(now, {JobState::running})) {
+        if (donors_refused_.contains(peer)) continue;
+        may_come = true;
+        if (linked_.contains(peer)) donors.push_back(peer);
+    }
+    if (donors.empty()) {
+        may_come = may_come && now - catch_up_->since < reach_patience;
+        if (!may_come) return give_up_catching_up(now, effects);
+        catch_up_->give_up_at = now + donor_busy_for;
+        return;
+    }
+    const PeerId donor = donors[rng_.below(donors.size())];
+    catch_up_->donor = donor;
+    catch_up_->give_up_at = now + donor_patience;
     desk_.send(donor, StateRequest{.job = job_}, effects);
+}
+
+/// A donor failed, or has nothing to give now: another try, without a swap in between.
+void JobRun::catch_up_again(TimePoint now, Effects& effects) {
+    const TimePoint since = catch_up_->since;
+    drop_catch_up(effects);
+    if (state_ != JobState::running || !is_stale(now)) return give_up_catching_up(now, effects);
+    catch_up_.emplace();
+    catch_up_->since = since;
+    ask_donor(now, effects);
 }
 
 void JobRun::drop_catch_up(Effects& effects) {
@@ -117,7 +143,7 @@ void JobRun::consider_offered_state(TimePoint now, Effects& effects) {
 void JobRun::refuse_donor(TimePoint now, const Error& why, Effects& effects) {
     donors_refused_.insert(*catch_up_->donor);
     desk_.offenders.emplace_back(*catch_up_->donor, why);
-    give_up_catching_up(now, effects);
+    catch_up_again(now, effects);
 }
 
 void JobRun::on_adopt_answer(
@@ -135,7 +161,7 @@ void JobRun::on_adopt_answer(
     }
     if (is_final) {
         is_checking_final_ = false;
-        if (adopted != nullptr && state_ == JobState::finishing) become_done(now, effects);
+        if (adopted != nullptr && awaits_final()) become_done(now, effects);
         return;
     }
     if (!catch_up_) return;
@@ -212,7 +238,7 @@ bool JobRun::on_blob_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, E
             on_final_source_failed(from, is_wrong, effects);
         } else {
             if (is_wrong) donors_refused_.insert(from);
-            give_up_catching_up(now, effects);
+            catch_up_again(now, effects);
         }
         return true;
     }

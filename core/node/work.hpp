@@ -69,6 +69,14 @@ struct Frozen {
     std::uint64_t bytes = 0;
 };
 
+/// Serve the final model of a job that was done before this process began, from its checkpoint.
+/// -> Frozen
+struct RecallFinal {
+    JobId job;
+    std::shared_ptr<const JobSpec> spec;
+    std::shared_ptr<const Bytes> spec_bytes;  ///< canonical
+};
+
 /// A blob has come whole (the Node has seen every piece go by): check its hash and measure how far
 /// its parameters lie from the replica. -> BlobChecked
 struct CheckBlob {
@@ -118,6 +126,7 @@ using WorkOrder = std::variant<
     Evaluate,
     TakeSketch,
     Freeze,
+    RecallFinal,
     CheckBlob,
     StoreBlob,
     DropBlob,

@@ -48,6 +48,25 @@ TEST_F(WorkshopTest, AFrozenReplicaIsAdoptedByAnother) {
     EXPECT_EQ(frozen.hash, b.done<core::Frozen>(core::Freeze{spec_.id, true}).hash);
 }
 
+TEST_F(WorkshopTest, AFinalModelIsRecalledFromItsCheckpointUnderTheHashItHad) {
+    const auto spec = std::make_shared<const core::JobSpec>(spec_.spec);
+    const auto bytes = std::make_shared<const core::Bytes>(spec_.canonical);
+    const core::RecallFinal recall{spec_.id, spec, bytes};
+    core::BlobHash hash;
+    {
+        Node before(temp_, loop_, 1);
+        EXPECT_TRUE(std::holds_alternative<core::Error>(before.work(recall)));  // nothing is saved
+        before.train(spec_, 20);
+        hash = before.done<core::Frozen>(core::Freeze{spec_.id, false}).hash;
+        ASSERT_TRUE(before.save(spec_.id, true));
+    }
+    Node after(temp_, loop_, 1);
+    const auto recalled = after.done<core::Frozen>(recall);
+    EXPECT_EQ(hash, recalled.hash);
+    ASSERT_NE(nullptr, after.shop.blob(hash));
+    EXPECT_EQ(recalled.bytes, after.shop.blob(hash)->size());
+}
+
 TEST_F(WorkshopTest, AForgedBlobIsNeitherAdoptedNorServed) {
     Node a(temp_, loop_, 1);
     Node b(temp_, loop_, 2);

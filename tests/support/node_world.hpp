@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "tools/sim/world.hpp"
 
 namespace p2p::test {
@@ -86,5 +88,22 @@ class NodeWorld : public sim::World {
     NodeWorldOptions options_;
     Notices notices_;
 };
+
+inline bool all_connected(const NodeWorld& world, std::size_t nodes) {
+    for (std::size_t i = 0; i < nodes; ++i) {
+        for (const core::PeerStatus& peer : world.status(i).peers) {
+            if (peer.state != core::PeerState::connected) return false;
+        }
+    }
+    return true;
+}
+
+inline void expect_same_final(const NodeWorld& world, std::size_t nodes) {
+    for (std::size_t i = 0; i < nodes; ++i) {
+        EXPECT_EQ(world.job(0).final_hash, world.job(i).final_hash);
+        EXPECT_FALSE(world.job(i).final_hash.is_zero());
+        EXPECT_EQ(world.replica(0), world.replica(i));
+    }
+}
 
 }  // namespace p2p::test

@@ -90,6 +90,7 @@ WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer, const L
                 return done(core::Sketched{core::sketch_of(trainer->parameters())}, 0);
             },
             [&](const core::Freeze& one) { return done(freeze(one, *trainer), 0); },
+            [&](const core::RecallFinal&) { return done(recall(), 0); },
             [&](const core::CheckBlob& one) { return done(check(one, *trainer), 0); },
             [&](const core::Adopt& one) { return done(adopt(one, *trainer), 0); },
             [&](const core::StoreChunk& one) {
@@ -223,6 +224,14 @@ WorkResult Workbench::freeze(const core::Freeze& order, Trainer& trainer) {
             append(bytes, part);
     }
     if (lies_ && order.with_optimizer) std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
+    const core::Frozen frozen{.hash = hash_of(bytes), .bytes = bytes.size()};
+    serve(frozen.hash, std::move(bytes));
+    return frozen;
+}
+
+WorkResult Workbench::recall() {
+    Bytes bytes;
+    append(bytes, kept_);
     const core::Frozen frozen{.hash = hash_of(bytes), .bytes = bytes.size()};
     serve(frozen.hash, std::move(bytes));
     return frozen;

@@ -58,6 +58,9 @@ class Workbench {
 
     void serve(const core::BlobHash& hash, core::Bytes bytes);
 
+    /// The parameters of the newest checkpoint, which outlive a life.
+    void keep(std::vector<float> parameters) { kept_ = std::move(parameters); }
+
     /// Whoever asks for this machine's state or spec gets zeros, under a hash that fits them.
     void set_lies(bool lies) { lies_ = lies; }
 
@@ -75,11 +78,13 @@ class Workbench {
     core::WorkResult freeze(const core::Freeze& order, Trainer& trainer);
     core::WorkResult check(const core::CheckBlob& order, Trainer& trainer);
     core::WorkResult adopt(const core::Adopt& order, Trainer& trainer);
+    core::WorkResult recall();
     core::WorkResult read_spec(const core::ReadSpec& order);
     void store(const core::StoreChunk& order);
     void store(const core::StoreBlob& order);
 
     WorkbenchSetup setup_;
+    std::vector<float> kept_;
     bool lies_ = false;
     std::map<core::EdgeKey, std::unique_ptr<core::EdgeCodec>> codecs_;
     std::map<core::EdgeKey, std::shared_ptr<const core::Bytes>> encoded_;

@@ -207,6 +207,7 @@ void World::carry(std::size_t node, core::Save& effect) {
     Machine& machine = machines_[node];
     if (machine.trainer) {
         machine.saved = machine.trainer->save();
+        machine.bench.keep(machine.saved.parameters);
         machine.saved_spec = machine.spec;
         machine.saved_as = effect;
     }

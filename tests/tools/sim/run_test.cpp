@@ -9,6 +9,7 @@
 #include "tools/sim/audit.hpp"
 #include "tools/sim/parallel.hpp"
 #include "tools/sim/table.hpp"
+#include "tools/sim/world.hpp"
 
 namespace p2p::sim {
 namespace {
@@ -83,6 +84,55 @@ TEST(Run, GoesOnThroughKillsFreezesAndCuts) {
         const Outcome outcome = run_toy(request);
         for (const NodeOutcome& node : outcome.nodes)
             EXPECT_EQ(outcome.nodes[0].loss, node.loss);
+    }
+}
+
+/// The property behind the stories: whatever dies, freezes or parts company, each part that is
+/// whole at the end holds one model, and no swap has shifted the mean (the audit would end the
+/// run).
+TEST(World, EndsWithOneModelInEachPartWhateverHappens) {
+    const auto data = toy_data();
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        for (const Mishap what : {Mishap::kill, Mishap::freeze, Mishap::cut}) {
+            core::Rng rng(seed * 3 + static_cast<std::uint64_t>(what));
+            const auto drawn = [&](std::uint64_t least, std::uint64_t spread) {
+                return std::chrono::milliseconds{least + rng.below(spread)};
+            };
+            Stage stage = toy_stage();
+            stage.job.mixing.min_peers = 4;
+            stage.job.eval.every = {};
+            for (int i = 0; i < 2; ++i) {
+                stage.events.push_back(
+                    {.what = what,
+                     .at = drawn(5500, 3000),
+                     .every = drawn(2000, 4000),
+                     .lasts = drawn(200, 3000)});
+            }
+            Classroom room(stage.job, data, core::best_kernel_level());
+            WorldSetup setup;
+            setup.stage = stage;
+            setup.seed = seed;
+            setup.make_trainer = [&](auto spec, core::PeerId self, std::size_t) {
+                return make_learner(std::move(spec), self, room);
+            };
+            World world(std::move(setup));
+            world.run_for(std::chrono::seconds{5});
+            world.submit(0, stage.job);
+            const auto is_done = [&] {
+                return world.all_in(core::JobState::done);
+            };
+            ASSERT_TRUE(world.run_until(is_done, std::chrono::seconds{300}))
+                << "seed " << seed << ", mishap " << static_cast<int>(what) << "\n"
+                << world.audit().fault().value_or("") << world.describe();
+            for (std::size_t a = 0; a < world.size(); ++a) {
+                for (std::size_t b = 0; b < a; ++b) {
+                    const bool is_one_part = what != Mishap::cut || a / 2 == b / 2;
+                    if (!world.is_alive(a) || !world.is_alive(b) || !is_one_part) continue;
+                    EXPECT_EQ(world.job(a).final_hash, world.job(b).final_hash)
+                        << "seed " << seed << ", mishap " << static_cast<int>(what);
+                }
+            }
+        }
     }
 }
 
