@@ -36,7 +36,7 @@ void put_report(Json& member, const JobReport& report) {
     member["steps"] = report.steps.value;
     member["samples"] = report.samples.value;
     member["samples_per_second"] = json_number(report.samples_per_second, has_stepped(report));
-    member["train_loss"] = json_number(report.train_loss, has_stepped(report));
+    member["train_loss"] = json_number(report.train_loss, report.train_loss != 0);
     member["eval_loss"] = json_number(report.eval_loss, has_evaluated(report));
     member["accuracy"] = json_number(report.accuracy, has_evaluated(report));
     member["distance_ratio"] = json_number(report.distance_ratio, report.swaps > 0);
@@ -134,7 +134,7 @@ Json json_job_summary(const NodeStatus& node, const JobStatus& job) {
         {"samples_mesh", job.samples_mesh.value},
         {"samples_total", job.samples_total.value == 0 ? Json{} : Json(job.samples_total.value)},
         {"swaps_total", job.own.swaps},
-        {"train_loss", json_number(job.own.train_loss, has_stepped(job.own))},
+        {"train_loss", json_number(job.own.train_loss, job.own.train_loss != 0)},
         {"eval_loss", json_number(job.own.eval_loss, has_evaluated(job.own))},
         {"accuracy", json_number(job.own.accuracy, has_evaluated(job.own))},
         {"peers", job.members},

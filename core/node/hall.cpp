@@ -104,7 +104,8 @@ void Node::Hall::on_connected(TimePoint now, const ConnectedPeer& peer, Effects&
     guest.incarnation = peer.incarnation;
     guest.address = peer.address;
     guest.is_failed = false;
-    if (!guest.has_left) guest.note.clear();
+    guest.has_left = false;
+    guest.note.clear();
     guest.since = now;
     effects.emplace_back(
         Say{PeerConnected{.peer = peer.id, .name = peer.name, .incarnation = peer.incarnation}});
@@ -126,11 +127,14 @@ void Node::Hall::send_records(PeerId peer, Effects& effects) const {
 }
 
 void Node::Hall::on_disconnected(TimePoint now, PeerId peer, const Error& why, Effects& effects) {
-    if (!desk_.is_connected(peer)) return;
+    const BulkLane* lane = desk_.lane(peer);
+    if (lane == nullptr) return;
+    Guest& guest = guests_[peer];
+    guest.bulk_sent += lane->sent();
+    guest.bulk_received += lane->received();
     desk_.on_disconnected(peer);
     contacts_.on_disconnected(now, peer);
     liveness_.on_disconnected(peer);
-    Guest& guest = guests_[peer];
     guest.since = now;
     if (!guest.has_left) guest.note = why.text();
     effects.emplace_back(Say{PeerDisconnected{.peer = peer, .why = guest.note}});

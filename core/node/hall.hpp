@@ -52,6 +52,8 @@ class Node::Hall {
         bool is_failed = false;  // fell silent, rather than said goodbye
         bool has_left = false;
         std::uint64_t misbehaved = 0;
+        ByteCount bulk_sent;  // over links that are gone
+        ByteCount bulk_received;
         std::string note;
         TimePoint since{};
     };

@@ -29,6 +29,8 @@ PeerStatus Node::Hall::peer_status(TimePoint now, const AllowedPeer& peer) const
     if (guest != guests_.end()) {
         status.note = guest->second.note;
         status.misbehaved = guest->second.misbehaved;
+        status.bulk_sent = guest->second.bulk_sent;
+        status.bulk_received = guest->second.bulk_received;
         if (!guest->second.address.empty() && desk_.is_connected(peer.id)) {
             status.addresses.insert(status.addresses.begin(), guest->second.address);
         }
@@ -38,8 +40,8 @@ PeerStatus Node::Hall::peer_status(TimePoint now, const AllowedPeer& peer) const
             liveness_.is_suspect(now, peer.id) ? PeerState::suspect : PeerState::connected;
         status.round_trip = liveness_.round_trip(peer.id);
         status.silent_for = liveness_.silent_for(now, peer.id);
-        status.bulk_sent = lane->second.sent();
-        status.bulk_received = lane->second.received();
+        status.bulk_sent += lane->second.sent();
+        status.bulk_received += lane->second.received();
         return status;
     }
     status.state = contacts_.is_dialling(peer.id) ? PeerState::connecting : PeerState::unknown;

@@ -284,6 +284,13 @@ TEST(Shutdown, IsToldToPeersAndAnsweredOnceJobsAreSaved) {
         if (peer.id != world.id(3)) continue;
         EXPECT_EQ(PeerState::left, peer.state);
     }
+    world.kill(3);
+    world.revive(3);
+    ASSERT_TRUE(world.run_until([&] { return all_connected(world, 4); }, seconds{10}));
+    for (const PeerStatus& peer : world.status(0).peers) {
+        EXPECT_EQ("", peer.note);             // it is back
+        EXPECT_GT(peer.bulk_sent.value, 0U);  // also of the link before
+    }
     EXPECT_EQ(std::nullopt, world.audit().fault());  // nor does the leaving node wake for nothing
 }
 
