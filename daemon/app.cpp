@@ -78,7 +78,11 @@ class App {
             signals_.add(number);
         wait_for_signals();
         service_.ready();  // last: whoever hears it may stop us at once
-        log_.write(LogLevel::info, "ready", {{.key = "id", .value = identity_->id().text()}});
+        log_.write(
+            LogLevel::info,
+            "ready",
+            {{.key = "id", .value = identity_->id().text()},
+             {.key = "socket", .value = options_.socket.string()}});
         tick();
         loop_.run();
         if (is_abandoned_) abandon();
@@ -97,6 +101,10 @@ class App {
         auto state = StateDir::open(options_.state_dir);
         if (!state) return give_up(exit_code_of(state.error()), state.error());
         state_.emplace(std::move(*state));
+        if (sources_.is_user) {  // a service's folder is made by systemd
+            const core::Status made = make_folder(options_.socket.parent_path());
+            if (!made) return give_up(exit_code::cannot_bind, made.error());
+        }
         auto identity = load_or_create_identity(options_.key_file);
         if (!identity) return give_up(exit_code::no_permission, identity.error());
         identity_.emplace(std::move(*identity));

@@ -245,6 +245,7 @@ core::ResumedJob resumed_job(const RunDir& run, std::vector<Error>& broken) {
     core::ResumedJob resumed;
     resumed.job = run.job;
     resumed.spec_bytes = run.spec_bytes;
+    resumed.announcement = run.announcement;
     const auto newest = newest_checkpoint(run, broken);
     if (!newest) return resumed;
     const auto state = read_checkpoint_state(*newest);

@@ -30,6 +30,14 @@ std::string error_text(int number) {
 }
 
 Error socket_error(ErrorCode code, const std::filesystem::path& path, int number) {
+    if (number == ENOENT) {
+        const std::string folder = path.parent_path().string();
+        return {
+            code,
+            "cannot open the control socket " + path.string(),
+            "the folder " + folder + " does not exist",
+            "mkdir " + folder + ", set [control], or start p2pd as a service, which makes it"};
+    }
     return {
         code,
         "cannot open the control socket " + path.string(),

@@ -201,7 +201,11 @@ void Driver::carry_out(const core::Disconnect& effect) {
 }
 
 void Driver::carry_out(const core::StartTraining& effect) {
-    parts_.workshop.start_training(effect);
+    core::Bytes announcement;
+    if (effect.announcement) {
+        announcement = proto::encode_control(*effect.announcement, parts_.identity);
+    }
+    parts_.workshop.start_training(effect, std::move(announcement));
 }
 
 void Driver::carry_out(const core::Pace& effect) {

@@ -25,9 +25,9 @@ core::Error second_session() {
 core::Error not_allowed(const core::PeerId& peer) {
     return {
         core::ErrorCode::not_permitted,
-        "peer " + peer.text() + " is refused",
-        "it is not on the allow-list",
-        "list it in peers.toml of this node, and this node in its"};
+        "node " + peer.text() + " is refused",
+        "it is not in peers.toml of the node that refuses it",
+        "list it there (both ends must list each other), then systemctl reload p2pd"};
 }
 
 std::string address_of(const Tcp::socket& socket) {

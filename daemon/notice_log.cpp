@@ -43,6 +43,10 @@ struct EventOf {
         return {LogLevel::warn, "peer_refused", with_error(notice.peer, notice.why)};
     }
 
+    LogEvent operator()(const core::PeerUnreachable& notice) const {
+        return {LogLevel::warn, "peer_unreachable", with_error(notice.peer, notice.why)};
+    }
+
     LogEvent operator()(const core::PeerMisbehaved& notice) const {
         return {LogLevel::warn, "peer_misbehaved", with_error(notice.peer, notice.why)};
     }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "core/base/limits.hpp"
+#include "proto/decode.hpp"
 #include "proto/sodium.hpp"
 #include "proto/spec.hpp"
 
@@ -19,6 +21,8 @@ using core::Status;
 
 namespace {
 
+constexpr const char* announcement_file = "job.announcement";
+
 JobId job_of(ByteView spec_bytes) {
     return JobId{proto::blake2b_256(spec_bytes)};
 }
@@ -30,6 +34,19 @@ bool is_file_name(const std::string& name) {
     };
     return !name.empty() && name.size() <= core::limits::name_bytes_max && name.front() != '.'
            && std::all_of(name.begin(), name.end(), is_allowed);
+}
+
+/// Nothing where it is missing or does not fit: the job goes on without.
+std::optional<core::Signed<core::JobAnnouncement>> read_announcement(
+    const Path& folder, JobId job) {
+    const auto bytes =
+        read_file(folder / announcement_file, core::limits::control_message_bytes_max);
+    if (!bytes) return std::nullopt;
+    auto message = proto::decode_control(*bytes);
+    if (!message) return std::nullopt;
+    auto* announcement = std::get_if<core::Signed<core::JobAnnouncement>>(&*message);
+    if (announcement == nullptr || announcement->value.job != job) return std::nullopt;
+    return std::move(*announcement);
 }
 
 Result<RunDir> read_run_dir(const Path& folder) {
@@ -45,7 +62,7 @@ Result<RunDir> read_run_dir(const Path& folder) {
             "the file has changed since the job was joined",
             "restore it, or remove the folder"};
     }
-    return RunDir{folder, job, *std::move(spec_bytes)};
+    return RunDir{folder, job, *std::move(spec_bytes), read_announcement(folder, job)};
 }
 
 Status fill_run_dir(const Path& folder, JobId job, ByteView spec_bytes) {
@@ -75,9 +92,14 @@ Result<RunDir> open_run_dir(const Path& state_dir, const std::string& name, Byte
                 return status.error();
             }
         }
-        return RunDir{folder, job, core::to_bytes(spec_bytes)};
+        return RunDir{folder, job, core::to_bytes(spec_bytes), read_announcement(folder, job)};
     }
     return Error{ErrorCode::conflict, "no folder is free for the job " + name, "", ""};
+}
+
+Status keep_announcement(const RunDir& run, ByteView announcement) {
+    if (announcement.empty()) return {};
+    return replace_file(run.folder / announcement_file, announcement);
 }
 
 std::vector<RunDir> list_run_dirs(const Path& state_dir, std::vector<Error>& broken) {

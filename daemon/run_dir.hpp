@@ -5,17 +5,20 @@
 //   job.spec                the canonical bytes; their hash is the job's id
 //   job.id                  that id, for people
 //   job.toml                the same keys as text, for people
+//   job.announcement        who submitted it: the signed record, as it goes over the wire
 //   checkpoints/            daemon/checkpoint
 //   NAME-final.safetensors  the model that the job ended with
 //
 // What the bytes of a spec mean is left to proto/spec.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/bytes.hpp"
 #include "core/base/result.hpp"
 #include "core/base/types.hpp"
+#include "core/node/message.hpp"
 #include "daemon/files.hpp"
 
 namespace p2p::daemon {
@@ -24,7 +27,11 @@ struct RunDir {
     Path folder;
     core::JobId job;
     core::Bytes spec_bytes;
+    std::optional<core::Signed<core::JobAnnouncement>> announcement;  ///< where one was kept
 };
+
+/// Beside the spec; nothing where `announcement` is empty.
+core::Status keep_announcement(const RunDir& run, core::ByteView announcement);
 
 /// The job's folder, made where it is missing. Errors: unwritable; invalid for a name that is no
 /// file name.

@@ -27,8 +27,8 @@ Workshop::Workshop(
 
 Workshop::~Workshop() = default;
 
-void Workshop::start_training(const core::StartTraining& order) {
-    floor_->start_training(order);
+void Workshop::start_training(const core::StartTraining& order, core::Bytes announcement) {
+    floor_->start_training(order, std::move(announcement));
 }
 
 void Workshop::set_pace(const core::Pace& pace) {
@@ -123,7 +123,7 @@ Trainer* Workshop::Floor::trainer_of(JobId id) const {
     return job ? job->trainer.get() : nullptr;
 }
 
-void Workshop::Floor::start_training(const core::StartTraining& order) {
+void Workshop::Floor::start_training(const core::StartTraining& order, core::Bytes announcement) {
     P2P_CHECK(order.spec && order.spec_bytes);
     auto job = std::make_shared<Job>();
     job->id = order.job;
@@ -131,19 +131,25 @@ void Workshop::Floor::start_training(const core::StartTraining& order) {
     job->layout = replica_layout(order.spec->model);
     P2P_CHECK(jobs_.emplace(order.job, job).second);
 
-    disk_.submit(
-        [this, job, post = post_, spec_bytes = order.spec_bytes, folder = config_.state_dir] {
-            TakenUp taken{open_run_dir(folder, job->spec->name, *spec_bytes), {}, {}, {}};
-            if (taken.run) {
-                const auto newest = newest_checkpoint(*taken.run, taken.broken);
-                if (newest) taken.checkpoint = *newest;
-            }
-            if (taken.checkpoint) {
-                const auto state = read_checkpoint_state(*taken.checkpoint);
-                if (state) taken.samples_mesh = state->samples_mesh;
-            }
-            post([this, job, taken = std::move(taken)] { build_trainer(job, taken); });
-        });
+    disk_.submit([this,
+                  job,
+                  post = post_,
+                  spec_bytes = order.spec_bytes,
+                  folder = config_.state_dir,
+                  announcement = std::move(announcement)] {
+        TakenUp taken{open_run_dir(folder, job->spec->name, *spec_bytes), {}, {}, {}};
+        if (taken.run) {
+            const auto kept = keep_announcement(*taken.run, announcement);
+            if (!kept) taken.broken.push_back(kept.error());
+            const auto newest = newest_checkpoint(*taken.run, taken.broken);
+            if (newest) taken.checkpoint = *newest;
+        }
+        if (taken.checkpoint) {
+            const auto state = read_checkpoint_state(*taken.checkpoint);
+            if (state) taken.samples_mesh = state->samples_mesh;
+        }
+        post([this, job, taken = std::move(taken)] { build_trainer(job, taken); });
+    });
 }
 
 void Workshop::Floor::build_trainer(const JobPtr& job, const TakenUp& taken) {

@@ -56,7 +56,8 @@ class Workshop {
     ~Workshop();
 
     /// Answered by on_trainer; a job's run directory and its newest whole checkpoint are taken up.
-    void start_training(const core::StartTraining& order);
+    /// `announcement`: its encoding (proto/encode), kept in the run directory; empty: none.
+    void start_training(const core::StartTraining& order, core::Bytes announcement = {});
     void set_pace(const core::Pace& pace);
     void end_training(core::JobId job);
     void drop_training(const core::DropTraining& order);

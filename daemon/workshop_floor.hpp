@@ -27,7 +27,7 @@ class Workshop::Floor {
     Floor(WorkshopConfig config, PostToLoop post, WorkshopEvents events);
     ~Floor();
 
-    void start_training(const core::StartTraining& order);
+    void start_training(const core::StartTraining& order, core::Bytes announcement);
     void set_pace(const core::Pace& pace);
     void end_training(core::JobId id);
     void drop_training(const core::DropTraining& order);

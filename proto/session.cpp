@@ -44,7 +44,9 @@ Error other_network(const core::NetworkId& own, const core::NetworkId& remote) {
         ErrorCode::wrong_network,
         "the other end belongs to another network",
         "theirs " + name(remote) + ", ours " + name(own),
-        "join the network that you mean with `p2pctl join`"};
+        "give both ends the same network.id in p2pd.toml and restart (where `p2pctl init` founded "
+        "one by "
+        "mistake, remove trust/network in its state folder first)"};
 }
 
 }  // namespace

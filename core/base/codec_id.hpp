@@ -15,7 +15,9 @@ enum class CodecId : std::uint8_t {
     fp32 = 1,       ///< as it is
     bf16 = 2,       ///< rounded to nearest even
     q8 = 3,         ///< 8 bits, blocks of 256 with a scale, stochastic rounding
+    q4 = 4,         ///< 4 bits, the same blocks and rounding
     delta_q8 = 16,  ///< q8 of the difference to a reference that both ends of the link hold
+    delta_q4 = 17,  ///< q4 of that difference
 };
 
 struct CodecName {
@@ -23,11 +25,13 @@ struct CodecName {
     std::string_view name;
 };
 
-inline constexpr std::array<CodecName, 4> codec_names{{
+inline constexpr std::array<CodecName, 6> codec_names{{
     {CodecId::fp32, "fp32"},
     {CodecId::bf16, "bf16"},
     {CodecId::q8, "q8"},
+    {CodecId::q4, "q4"},
     {CodecId::delta_q8, "delta(q8)"},
+    {CodecId::delta_q4, "delta(q4)"},
 }};
 
 [[nodiscard]] constexpr std::optional<CodecId> codec_from_name(std::string_view name) {
@@ -50,7 +54,7 @@ inline constexpr std::array<CodecName, 4> codec_names{{
 
 /// Codecs that keep a reference on each link, and so start with a keyframe.
 [[nodiscard]] constexpr bool has_reference(CodecId id) {
-    return id == CodecId::delta_q8;
+    return id == CodecId::delta_q8 || id == CodecId::delta_q4;
 }
 
 }  // namespace p2p::core

@@ -20,14 +20,16 @@ constexpr std::size_t seed_at = 8;
 constexpr std::uint32_t infinity_bits = 0x7f800000U;
 
 /// How a payload is laid out; several codings share one.
-enum class Form : std::uint8_t { fp32, bf16, q8 };
+enum class Form : std::uint8_t { fp32, bf16, q8, q4 };
 
 Form form_of(Coding coding) {
     switch (coding.codec) {
         case CodecId::fp32: return Form::fp32;
         case CodecId::bf16: return Form::bf16;
         case CodecId::q8: return Form::q8;
+        case CodecId::q4: return Form::q4;
         case CodecId::delta_q8: return coding.keyframe ? Form::bf16 : Form::q8;
+        case CodecId::delta_q4: return coding.keyframe ? Form::bf16 : Form::q4;
     }
     P2P_CHECK(false);  // no enumerator
     return Form::fp32;
@@ -37,11 +39,16 @@ std::size_t block_count(std::size_t floats) {
     return (floats + q8_block_floats - 1) / q8_block_floats;
 }
 
+bool has_blocks(Form form) {
+    return form == Form::q8 || form == Form::q4;
+}
+
 std::size_t payload_bytes(Form form, std::size_t floats) {
     switch (form) {
         case Form::fp32: return floats * sizeof(float);
         case Form::bf16: return floats * 2;
         case Form::q8: return block_count(floats) * sizeof(float) + floats;
+        case Form::q4: return block_count(floats) * sizeof(float) + (floats + 1) / 2;
     }
     P2P_CHECK(false);  // no enumerator
     return 0;
@@ -76,16 +83,16 @@ Header trusted_header(ByteView encoding, std::size_t first, std::size_t slice_fl
     return header;
 }
 
-/// Where the scales and the codes of a slice stand in a q8 payload, counted from its start.
-struct Q8Place {
+/// Where the scales and the codes of a slice stand in a payload of blocks, counted from its start.
+struct BlockPlace {
     std::size_t scales;
     std::size_t codes;
 };
 
-Q8Place q8_place(std::size_t floats, std::size_t first) {
+BlockPlace place_of(Form form, std::size_t floats, std::size_t first) {
     return {
         .scales = first / q8_block_floats * sizeof(float),
-        .codes = block_count(floats) * sizeof(float) + first};
+        .codes = block_count(floats) * sizeof(float) + (form == Form::q4 ? first / 2 : first)};
 }
 
 /// Positive zero up to the largest finite number.
@@ -142,7 +149,7 @@ Bytes start_encoding(Coding coding, std::size_t floats, std::uint64_t seed) {
     encoding[codec_at] = static_cast<std::uint8_t>(told.codec);
     encoding[keyframe_at] = told.keyframe ? 1 : 0;
     store_le(encoding.data() + floats_at, static_cast<std::uint32_t>(floats));
-    store_le(encoding.data() + seed_at, form_of(told) == Form::q8 ? seed : std::uint64_t{0});
+    store_le(encoding.data() + seed_at, has_blocks(form_of(told)) ? seed : std::uint64_t{0});
     return encoding;
 }
 
@@ -151,7 +158,8 @@ void encode_slice(
     const Header header = trusted_header(encoding, first, slice.size());
     std::uint8_t* payload = encoding.data() + encoding_header_bytes;
     if (slice.empty()) return;
-    switch (form_of(header.coding)) {
+    const Form form = form_of(header.coding);
+    switch (form) {
         case Form::fp32:
             std::memcpy(payload + first * sizeof(float), slice.data(), slice.size_bytes());
             return;
@@ -159,8 +167,9 @@ void encode_slice(
             kernels.encode_bf16(slice.data(), slice.size(), payload + first * 2);
             return;
         case Form::q8:
-            const Q8Place place = q8_place(header.floats, first);
-            kernels.encode_q8(
+        case Form::q4:
+            const BlockPlace place = place_of(form, header.floats, first);
+            (form == Form::q8 ? kernels.encode_q8 : kernels.encode_q4)(
                 slice.data(),
                 slice.size(),
                 {.seed = header.seed, .first_block = first / q8_block_floats},
@@ -193,7 +202,7 @@ Status check_encoding(Coding coding, ByteView bytes, std::size_t floats) {
             "it says " + std::to_string(header.floats) + " floats, the layout says "
                 + std::to_string(floats));
     }
-    if (form_of(told) == Form::q8)
+    if (has_blocks(form_of(told)))
         return check_scales(bytes.subspan(encoding_header_bytes), floats);
     if (header.seed != 0) return refused(ErrorCode::malformed, "a seed where nothing is drawn");
     return {};
@@ -204,7 +213,8 @@ void decode_slice(
     const Header header = trusted_header(encoding, first, slice.size());
     const std::uint8_t* payload = encoding.data() + encoding_header_bytes;
     if (slice.empty()) return;
-    switch (form_of(header.coding)) {
+    const Form form = form_of(header.coding);
+    switch (form) {
         case Form::fp32:
             std::memcpy(slice.data(), payload + first * sizeof(float), slice.size_bytes());
             return;
@@ -212,8 +222,9 @@ void decode_slice(
             kernels.decode_bf16(payload + first * 2, slice.size(), slice.data());
             return;
         case Form::q8:
-            const Q8Place place = q8_place(header.floats, first);
-            kernels.decode_q8(
+        case Form::q4:
+            const BlockPlace place = place_of(form, header.floats, first);
+            (form == Form::q8 ? kernels.decode_q8 : kernels.decode_q4)(
                 payload + place.scales, payload + place.codes, slice.size(), slice.data());
             return;
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-// One shard as bytes: fp32, bf16 and q8, behind a header of 16 bytes.
+// One shard as bytes: fp32, bf16, q8 and q4, behind a header of 16 bytes.
 //
-// What is here keeps no state: `delta(q8)` finds the coding of its difference and of its keyframe
+// What is here keeps no state: `delta(...)` finds the coding of its difference and of its keyframe
 // here, the references belong to codec/edge. Nothing is allocated by a number from the bytes: the
 // caller knows the count from the job's layout, and bytes that say otherwise are refused.
 //
@@ -10,6 +10,7 @@
 //   payload:  fp32  floats x 4 bytes
 //             bf16  floats x 2 bytes (also the keyframe of a codec with a reference)
 //             q8    one float32 scale a block of 256, then floats x 1 byte (also delta(q8))
+//             q4    the same with half a byte a float, rounded up (also delta(q4))
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,7 @@ struct Coding {
 [[nodiscard]] std::size_t encoded_bytes(CodecId codec, std::size_t floats, bool keyframe);
 
 /// Encodes all of `values` (for a delta: the difference to the reference). `seed` draws the
-/// rounding of q8 and is ignored by the others. @pre all values are finite for q8
+/// rounding of q8 and q4 and is ignored by the others. @pre all values are finite for them
 [[nodiscard]] Bytes encode(
     const Kernels& kernels, Coding coding, FloatView values, std::uint64_t seed);
 

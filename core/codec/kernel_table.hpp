@@ -12,7 +12,7 @@
 
 namespace p2p::core {
 
-/// Floats that share one scale in q8.
+/// Floats that share one scale in q8 and q4.
 inline constexpr std::size_t q8_block_floats = 256;
 
 /// Where a run of q8 blocks stands in the stream of random numbers of its seed.
@@ -40,6 +40,17 @@ struct Kernels {
         std::uint8_t* codes);
     /// out = scale * code.
     void (*decode_q8)(
+        const std::uint8_t* scales, const std::uint8_t* codes, std::size_t count, float* out);
+
+    /// As q8 in 4 bits: scale max|x|/7, codes -7 to 7. Of a block of n floats the first half, which
+    /// is (n + 1) / 2, are the low nibbles of as many bytes, the rest the high ones.
+    void (*encode_q4)(
+        const float* values,
+        std::size_t count,
+        Q8Position position,
+        std::uint8_t* scales,
+        std::uint8_t* codes);
+    void (*decode_q4)(
         const std::uint8_t* scales, const std::uint8_t* codes, std::size_t count, float* out);
 
     /// Sum of x^2 in double; not finite exactly where some x is not.

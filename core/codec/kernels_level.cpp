@@ -83,12 +83,13 @@ void decode_bf16(const uint8_t* __restrict in, size_t count, float* __restrict o
     }
 }
 
-// q8. A value in units of the scale becomes a fixed-point number of 15 binary places, 15 random
-// bits are added, and the places are cut off: what a floor of x/scale + u would give, in integers.
+// q8 and q4. A value in units of the scale becomes a fixed-point number of 15 binary places, 15
+// random bits are added, and the places are cut off: what a floor of x/scale + u would give, in
+// integers.
 
 constexpr unsigned places = 15;
-constexpr int32_t code_max = 127;
-constexpr int32_t code_top = code_max << places;
+constexpr int32_t q8_max = 127;
+constexpr int32_t q4_max = 7;
 constexpr float smallest_block = 0x1p-100F;  // below it 1/scale could overflow
 constexpr float magic = 0x1.8p23F;           // adding it rounds |x| < 2^22 to an integer
 constexpr uint32_t magic_bits = 0x4b400000U;
@@ -110,7 +111,9 @@ uint32_t random_bits(uint32_t counter) {
     return mixed ^ (mixed >> 16U);
 }
 
-uint8_t q8_code(float value, float units, uint32_t random) {
+template <int32_t code_max>
+uint8_t code_of(float value, float units, uint32_t random) {
+    constexpr int32_t code_top = code_max << places;
     const float fixed = value * units + magic;
     const auto rounded = static_cast<int32_t>(bits_of(fixed) - magic_bits);
     // The largest value may come out one unit above the top, where it would turn negative.
@@ -119,28 +122,30 @@ uint8_t q8_code(float value, float units, uint32_t random) {
 }
 
 /// One whole block. Two halves, since 32 random bits are enough for two floats.
+template <int32_t code_max>
 float encode_block(const float* __restrict values, uint32_t key, uint8_t* __restrict codes) {
     const auto largest_bits = static_cast<uint32_t>(largest_magnitude_bits(values, block_floats));
     const float largest = float_of(largest_bits);
     const bool is_zero = largest < smallest_block;
     const float scale = is_zero ? 0.0F : largest / static_cast<float>(code_max);
-    const float units = is_zero ? 0.0F : static_cast<float>(code_top) / largest;
+    const float units = is_zero ? 0.0F : static_cast<float>(code_max << places) / largest;
     // The index is as wide as the random numbers, else half of the loop is conversion.
     constexpr uint32_t half = block_floats / 2;
     for (uint32_t i = 0; i < half; ++i) {
         const uint32_t random = random_bits(key + i * 0x9e3779b9U);
-        codes[i] = q8_code(values[i], units, random & ((1U << places) - 1U));
-        codes[i + half] = q8_code(values[i + half], units, random >> (32U - places));
+        codes[i] = code_of<code_max>(values[i], units, random & ((1U << places) - 1U));
+        codes[i + half] = code_of<code_max>(values[i + half], units, random >> (32U - places));
     }
     return scale;
 }
 
 /// A last block of fewer floats is coded as if zeros followed.
+template <int32_t code_max>
 float encode_short_block(const float* values, size_t count, uint32_t key, uint8_t* codes) {
     float padded[block_floats] = {};
     uint8_t padded_codes[block_floats];
     __builtin_memcpy(padded, values, count * sizeof(float));
-    const float scale = encode_block(padded, key, padded_codes);
+    const float scale = encode_block<code_max>(padded, key, padded_codes);
     __builtin_memcpy(codes, padded_codes, count);
     return scale;
 }
@@ -150,9 +155,10 @@ void encode_q8(
     for (size_t at = 0; at < count; at += block_floats) {
         const size_t block = at / block_floats;
         const uint32_t key = block_key(position.seed, position.first_block + block);
-        const float scale = count - at >= block_floats
-                                ? encode_block(values + at, key, codes + at)
-                                : encode_short_block(values + at, count - at, key, codes + at);
+        const float scale =
+            count - at >= block_floats
+                ? encode_block<q8_max>(values + at, key, codes + at)
+                : encode_short_block<q8_max>(values + at, count - at, key, codes + at);
         __builtin_memcpy(scales + block * sizeof(float), &scale, sizeof scale);
     }
 }
@@ -173,6 +179,51 @@ void decode_q8(const uint8_t* scales, const uint8_t* codes, size_t count, float*
         } else {
             decode_block(codes + at, count - at, scale, out + at);
         }
+    }
+}
+
+/// Two codes a byte: one of each half of the block, so that both loops run straight.
+void pack_nibbles(const uint8_t* __restrict codes, size_t count, uint8_t* __restrict out) {
+    const size_t half = (count + 1) / 2;
+    for (size_t i = 0; i < count / 2; ++i)
+        out[i] = static_cast<uint8_t>((codes[i] & 15U) | (codes[i + half] << 4U));
+    if (count % 2 == 1) out[half - 1] = static_cast<uint8_t>(codes[half - 1] & 15U);
+}
+
+void encode_q4(
+    const float* values, size_t count, core::Q8Position position, uint8_t* scales, uint8_t* codes) {
+    uint8_t block_codes[block_floats];
+    for (size_t at = 0; at < count; at += block_floats) {
+        const size_t block = at / block_floats;
+        const size_t floats = count - at < block_floats ? count - at : block_floats;
+        const uint32_t key = block_key(position.seed, position.first_block + block);
+        const float scale = floats == block_floats
+                                ? encode_block<q4_max>(values + at, key, block_codes)
+                                : encode_short_block<q4_max>(values + at, floats, key, block_codes);
+        __builtin_memcpy(scales + block * sizeof(float), &scale, sizeof scale);
+        pack_nibbles(block_codes, floats, codes + at / 2);
+    }
+}
+
+float nibble_value(uint32_t nibble, float scale) {
+    return scale * static_cast<float>(static_cast<int32_t>((nibble & 15U) ^ 8U) - 8);
+}
+
+void decode_q4_block(
+    const uint8_t* __restrict codes, size_t count, float scale, float* __restrict out) {
+    const size_t half = (count + 1) / 2;
+    for (size_t i = 0; i < half; ++i)
+        out[i] = nibble_value(codes[i], scale);
+    for (size_t i = half; i < count; ++i)
+        out[i] = nibble_value(static_cast<uint32_t>(codes[i - half]) >> 4U, scale);
+}
+
+void decode_q4(const uint8_t* scales, const uint8_t* codes, size_t count, float* out) {
+    for (size_t at = 0; at < count; at += block_floats) {
+        float scale = 0;
+        __builtin_memcpy(&scale, scales + at / block_floats * sizeof(float), sizeof scale);
+        const size_t floats = count - at < block_floats ? count - at : block_floats;
+        decode_q4_block(codes + at / 2, floats, scale, out + at);
     }
 }
 
@@ -247,6 +298,8 @@ const core::Kernels codec_table{
     .decode_bf16 = decode_bf16,
     .encode_q8 = encode_q8,
     .decode_q8 = decode_q8,
+    .encode_q4 = encode_q4,
+    .decode_q4 = decode_q4,
     .sum_of_squares = sum_of_squares,
     .sum_of_squared_differences = sum_of_squared_differences,
     .is_finite = is_finite,

@@ -100,7 +100,15 @@ Status set_wait(Recipe& recipe, const std::string& value) {
 
 Status set_codec(Recipe& recipe, const std::string& value) {
     const auto codec = codec_from_name(value);
-    if (!codec) return axis_error("codec", value, "fp32, bf16, q8, delta(q8)");
+    if (!codec) return axis_error("codec", value, "fp32, bf16, q8, delta(q8), delta(q4)");
+    if (*codec == CodecId::q4) {
+        return Error{
+            ErrorCode::invalid,
+            "mixing.codec = \"q4\"",
+            "whole parameters in 4 bits never come together: their rounding is larger than what "
+            "replicas differ by",
+            "use delta(q4), which sends what has changed"};
+    }
     recipe.codec = *codec;
     return {};
 }

@@ -29,6 +29,7 @@ struct ResumedJob {
     SampleCount samples_mesh;  ///< of the whole mesh, as known then
     BlobHash final_hash;       ///< where it was done
     std::vector<std::uint8_t> spec_bytes;
+    std::optional<Signed<JobAnnouncement>> announcement{};  ///< who submitted it; told to newcomers
 };
 
 struct NodeConfig {

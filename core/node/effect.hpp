@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -56,8 +57,9 @@ struct Disconnect {
 struct StartTraining {
     JobId job;
     std::shared_ptr<const JobSpec> spec;
-    std::shared_ptr<const Bytes> spec_bytes;  ///< canonical, for the run directory
-    std::string set_folder_name;              ///< spec.data.set
+    std::shared_ptr<const Bytes> spec_bytes;                ///< canonical, for the run directory
+    std::string set_folder_name;                            ///< spec.data.set
+    std::optional<Signed<JobAnnouncement>> announcement{};  ///< kept beside the spec
 };
 
 /// How far the trainer may go, and what its learning rate follows.

@@ -143,10 +143,11 @@ void Node::Hall::on_disconnected(TimePoint now, PeerId peer, const Error& why, E
 }
 
 void Node::Hall::on_unreachable(TimePoint now, PeerId peer, const Error& why, Effects& effects) {
-    (void)effects;
     contacts_.on_unreachable(now, peer);
     Guest& guest = guests_[peer];
-    if (!desk_.is_connected(peer) && !guest.has_left) guest.note = why.text();
+    if (desk_.is_connected(peer) || guest.has_left) return;
+    if (guest.note != why.text()) effects.emplace_back(Say{PeerUnreachable{peer, why}});
+    guest.note = why.text();
 }
 
 void Node::Hall::on_writable(TimePoint now, PeerId peer, std::size_t bytes, Effects& effects) {

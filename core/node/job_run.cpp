@@ -87,6 +87,7 @@ void JobRun::on_submitted(TimePoint now, const SubmitJob& submit, Effects& effec
 
 void JobRun::on_resumed(const ResumedJob& resumed, Effects& effects) {
     is_accepted_ = true;
+    announcement_ = resumed.announcement;
     is_resumed_done_ = resumed.state == JobState::done || resumed.state == JobState::stopped;
     if (is_resumed_done_) final_hash_ = resumed.final_hash;
     state_ = is_resumed_done_ ? resumed.state : JobState::waiting;
@@ -158,7 +159,11 @@ void JobRun::join(TimePoint now, Effects& effects) {
 void JobRun::start_training(TimePoint now, Effects& effects) {
     is_training_started_ = true;
     effects.emplace_back(StartTraining{
-        .job = job_, .spec = spec_, .spec_bytes = spec_bytes_, .set_folder_name = spec_->data.set});
+        .job = job_,
+        .spec = spec_,
+        .spec_bytes = spec_bytes_,
+        .set_folder_name = spec_->data.set,
+        .announcement = announcement_});
     const bool is_external = spec_->model.kind == ModelKind::external;
     set_state(
         now,

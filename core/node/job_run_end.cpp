@@ -46,6 +46,7 @@ void JobRun::on_control(TimePoint now, const Signed<JobControl>& control, Effect
     if (state_ == JobState::running) return end_when_over(now, effects);
     if (state_ == JobState::waiting || state_ == JobState::blocked) {
         set_state(now, JobState::stopped, "stopped before its first step", effects);
+        save(/*is_final=*/false, effects);  // else a restart would forget it
     }
 }
 

@@ -31,6 +31,12 @@ struct PeerRefused {
     Error why;
 };
 
+/// Dialling it led nowhere; told when the reason changes, not for each try.
+struct PeerUnreachable {
+    PeerId peer;
+    Error why;
+};
+
 /// A member sent something that it may not, or that does not fit; counted, shown in `peer show`.
 struct PeerMisbehaved {
     PeerId peer;
@@ -56,6 +62,7 @@ using Notice = std::variant<
     PeerConnected,
     PeerDisconnected,
     PeerRefused,
+    PeerUnreachable,
     PeerMisbehaved,
     JobChanged,
     SwapEnded,

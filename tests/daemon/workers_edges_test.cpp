@@ -10,7 +10,13 @@ TEST_F(WorkshopTest, ASwapMovesBothEndsByExactlyOppositeDisplacements) {
     Node b(temp_, loop_, 2);
     a.train(spec_, 50);
     b.train(spec_, 30);
-    for (const CodecId codec : {CodecId::fp32, CodecId::bf16, CodecId::q8, CodecId::delta_q8}) {
+    for (const CodecId codec :
+         {CodecId::fp32,
+          CodecId::bf16,
+          CodecId::q8,
+          CodecId::q4,
+          CodecId::delta_q8,
+          CodecId::delta_q4}) {
         const auto x = a.parameters_of(spec_).parameters;
         const auto y = b.parameters_of(spec_).parameters;
         const Swap swap{SwapNumber{static_cast<std::uint64_t>(codec)}, codec, true};

@@ -82,11 +82,11 @@ def codec_rows(build):
     for size, label in (("1048576", "1 MiB"), ("67108864", "64 MiB")):
         rates = best_rates(build, "codec_bench", "bytes_per_second", f"/{size}$")
         memory = rates[f"copy_memory/{size}"] / 1e9
-        for codec in ("bf16", "q8"):
+        for codec, goal in (("bf16", 0.5), ("q8", 0.5), ("q4", 0.25)):
             for verb in ("encode", "decode"):
                 rate, level = best_level(rates, f"{verb}_{codec}", f"/{size}")
                 yield Row(f"{verb} {codec}, {label}", rate / 1e9, memory, f"memcpy ({level})",
-                          "GB/s", 0.5)
+                          "GB/s", goal)
         merge, level = best_level(rates, "merge", f"/{size}")
         triad, _ = best_level(rates, "triad", f"/{size}")
         yield Row(f"merge, {label}", merge / 1e9, triad / 1e9, f"STREAM triad ({level})", "GB/s",

@@ -86,6 +86,10 @@ Sight look_at_status(const Condition& condition, const Json& status) {
     if (condition.kind == Condition::Kind::peers) {
         sight.holds = connected >= static_cast<double>(condition.peers);
     }
+    const Json& problems = value_at(status, "health");
+    if (problems.is_array() && !problems.empty()) {
+        sight.progress += "; " + printable(text_at(problems.front(), "text"));
+    }
     return sight;
 }
 
@@ -146,7 +150,7 @@ Result<ExitCode> wait_until(
                 ErrorCode::timed_out,
                 "time ran out after " + human_duration(core::to_seconds(*limit)),
                 sight->progress,
-                "p2pctl status"};
+                "p2pctl status; to wait longer: --timeout 1h"};
         }
         progress.show("waiting: " + printable(sight->progress));
         pause_for(poll_interval);

@@ -3,6 +3,7 @@
 // Reads the command line and hands over: run.hpp runs, table.hpp shows. The one file that includes
 // CLI11.
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -117,6 +118,9 @@ std::string replay_command(const RunRequest& request, const Options& options) {
         command += " --set '" + axis + "=" + value + "'";
     if (options.nodes > 0) command += " --nodes " + std::to_string(options.nodes);
     if (options.links > 0) command += " --links " + std::to_string(options.links);
+    char limit[32];
+    std::snprintf(limit, sizeof limit, " --limit %g", request.limit_seconds);
+    command += limit;
     return command;
 }
 
@@ -147,6 +151,24 @@ int run_one(const Options& options) {
     return exit_failed;
 }
 
+/// "ad-psgd:codec=delta(q8):when=every(16)": a recipe, and axes of its own over those of --set.
+Result<RunRequest> with_recipe(const RunRequest& base, const std::string& text) {
+    RunRequest request = base;
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t colon = std::min(text.find(':', at), text.size());
+        parts.push_back(text.substr(at, colon - at));
+        at = colon + 1;
+    }
+    request.recipe = parts.front();
+    request.label = text;
+    const auto axes = read_axes({parts.begin() + 1, parts.end()});
+    if (!axes) return axes.error();
+    for (const auto& [axis, value] : *axes)
+        request.axes.insert_or_assign(axis, value);
+    return request;
+}
+
 /// The target of a comparison: what one model at no cost reaches, less half a point.
 double target_of(const std::vector<Outcome>& outcomes) {
     std::vector<double> accuracies;
@@ -161,9 +183,10 @@ int compare(const Options& options) {
     if (!base) return tell(base.error(), exit_usage);
     std::vector<RunRequest> requests;
     for (const std::string& recipe : options.recipes) {
+        const auto named = with_recipe(*base, recipe);
+        if (!named) return tell(named.error(), exit_usage);
         for (std::uint64_t i = 0; i < options.seeds; ++i) {
-            requests.push_back(*base);
-            requests.back().recipe = recipe;
+            requests.push_back(*named);
             requests.back().seed = options.seed + i;
         }
     }
@@ -265,7 +288,8 @@ int main(int argc, char** argv) {
     add_running(run, options);
     run->add_option("--recipe", options.recipe, "see p2psim recipes")->capture_default_str();
     add_running(both, options);
-    both->add_option("--recipes", options.recipes, "a,b,c; free sets the target")
+    both->add_option(
+            "--recipes", options.recipes, "a,b:axis=value:axis=value,c; free sets the target")
         ->delimiter(',')
         ->required();
     both->add_option("--seeds", options.seeds, "how many, from --seed on")->capture_default_str();

@@ -22,11 +22,19 @@ namespace {
 
 constexpr std::size_t nodes_looked_at_max = 9;
 constexpr std::size_t test_samples_a_look = 2000;
+constexpr Duration links_come_up = std::chrono::seconds{5};  // before the job; not counted
 
 double median(std::vector<double> values) {
     if (values.empty()) return 0;
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
+}
+
+/// The stage's events count from the job's beginning.
+Stage with_events_after(Stage stage, Duration delay) {
+    for (StageEvent& event : stage.events)
+        event.at += delay;
+    return stage;
 }
 
 /// One recipe in a World.
@@ -38,7 +46,7 @@ class MeshRun {
           recipe_(std::move(recipe)),
           classroom_(spec_, request.data, core::best_kernel_level()),
           world_(
-              {.stage = request.stage,
+              {.stage = with_events_after(request.stage, links_come_up),
                .seed = request.seed,
                .make_trainer =
                    [this](
@@ -55,7 +63,7 @@ class MeshRun {
         outcome.stage = request_.stage.name;
         outcome.seed = request_.seed;
         outcome.rho = rho();
-        world_.run_for(std::chrono::seconds{5});  // links come up; not counted
+        world_.run_for(links_come_up);
         start_ = world_.time();
         world_.submit(0, spec_);
 
@@ -156,24 +164,7 @@ class MeshRun {
     core::TimePoint start_{};
 };
 
-}  // namespace
-
-std::optional<CurvePoint> Outcome::reached(double accuracy) const {
-    const auto found = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
-        return point.accuracy_median >= accuracy;
-    });
-    if (found == curve.end()) return std::nullopt;
-    return *found;
-}
-
-std::vector<std::string> runnable_recipes() {
-    std::vector<std::string> names = core::recipe_names();
-    for (const std::string& name : baseline_names())
-        names.push_back(name);
-    return names;
-}
-
-Result<Outcome> run(const RunRequest& request, const Progress& progress) {
+Result<Outcome> run_named(const RunRequest& request, const Progress& progress) {
     if (auto status = core::validate(request.stage.job); !status) return status.error();
     if (auto status = core::check_fit(request.stage.job.model, *request.data); !status) {
         return status.error();
@@ -193,6 +184,29 @@ Result<Outcome> run(const RunRequest& request, const Progress& progress) {
     if (!recipe) return recipe.error();
     if (auto status = core::validate(spec); !status) return status.error();
     return MeshRun(request, std::move(spec), *std::move(recipe)).run(progress);
+}
+
+}  // namespace
+
+std::optional<CurvePoint> Outcome::reached(double accuracy) const {
+    const auto found = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
+        return point.accuracy_median >= accuracy;
+    });
+    if (found == curve.end()) return std::nullopt;
+    return *found;
+}
+
+std::vector<std::string> runnable_recipes() {
+    std::vector<std::string> names = core::recipe_names();
+    for (const std::string& name : baseline_names())
+        names.push_back(name);
+    return names;
+}
+
+Result<Outcome> run(const RunRequest& request, const Progress& progress) {
+    auto outcome = run_named(request, progress);
+    if (outcome && !request.label.empty()) outcome->recipe = request.label;
+    return outcome;
 }
 
 }  // namespace p2p::sim

@@ -21,6 +21,7 @@ struct RunRequest {
     Stage stage;
     std::string recipe;  ///< of core/mixing/recipe, or a baseline
     std::map<std::string, std::string> axes;
+    std::string label;  ///< what tables call it; empty: the recipe's name
     std::uint64_t seed = 1;
     std::shared_ptr<const core::Dataset> data;
     double limit_seconds = 3600;  ///< virtual

@@ -44,7 +44,7 @@ enum class Mishap : std::uint8_t {
 /// Something that happens to a node or a site, once, or every `every` to another one drawn.
 struct StageEvent {
     Mishap what = Mishap::kill;
-    core::Duration at{};
+    core::Duration at{};     ///< from the job's beginning
     core::Duration every{};  ///< zero: once
     core::Duration lasts = std::chrono::seconds{10};
     std::size_t target = drawn;

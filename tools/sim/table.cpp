@@ -35,6 +35,10 @@ double of_nodes(
     return median_of(values);
 }
 
+bool looks_like_number(const std::string& text) {
+    return text.find_first_not_of("0123456789.,-/") == std::string::npos;
+}
+
 double accuracy_of(const NodeOutcome& node) {
     return node.accuracy;
 }
@@ -118,18 +122,24 @@ double median_of(std::vector<double> values) {
 
 std::string lined_up(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
+    std::vector<bool> is_number;
     for (const auto& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i)
+        is_number.resize(widths.size(), true);
+        for (std::size_t i = 0; i < row.size(); ++i) {
             widths[i] = std::max(widths[i], row[i].size());
+            const bool is_heading = &row == &rows.front();
+            if (!is_heading && !looks_like_number(row[i])) is_number[i] = false;
+        }
     }
     std::string text;
     for (const auto& row : rows) {
+        std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
             const std::string gap(widths[i] - row[i].size(), ' ');
-            text += (i == 0 ? "" : "  ") + (i == 0 ? row[i] + gap : gap + row[i]);
+            line += (i == 0 ? "" : "  ") + (is_number[i] ? gap + row[i] : row[i] + gap);
         }
-        text += "\n";
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     }
     return text;
 }

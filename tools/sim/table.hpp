@@ -11,7 +11,8 @@
 
 namespace p2p::sim {
 
-/// Rows that line up under their headings, two spaces apart; the first column to the left.
+/// Rows that line up under their headings, two spaces apart: numbers to the right, words to the
+/// left.
 [[nodiscard]] std::string lined_up(const std::vector<std::vector<std::string>>& rows);
 
 /// One row for each recipe, in the order given, the median of its seeds; `target` is an accuracy,

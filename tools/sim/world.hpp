@@ -131,6 +131,7 @@ class World {
 
         TrainerState saved;
         std::shared_ptr<const core::JobSpec> saved_spec;
+        std::optional<core::Signed<core::JobAnnouncement>> announcement;  // outlives a life
         core::Save saved_as;  // the order of the newest checkpoint
         std::map<core::CommandId, core::Result<core::CommandDone>> replies;
     };

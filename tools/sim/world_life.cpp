@@ -114,8 +114,9 @@ core::NodeConfig World::config_of(std::size_t node) const {
              .samples = machine.saved.samples,
              .samples_mesh = machine.saved_as.samples_mesh,
              .final_hash = machine.saved_as.final_hash,
-             .spec_bytes = core::Bytes(
-                 machine.saved_as.job.bytes.begin(), machine.saved_as.job.bytes.end())});
+             .spec_bytes =
+                 core::Bytes(machine.saved_as.job.bytes.begin(), machine.saved_as.job.bytes.end()),
+             .announcement = machine.announcement});
     }
     return config;
 }

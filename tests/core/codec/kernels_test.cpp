@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,25 +12,12 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/rng.hpp"
+#include "tests/core/codec/coded_blocks.hpp"
 
 namespace p2p::core {
 namespace {
 
 constexpr std::array<std::size_t, 10> awkward_sizes{0, 1, 15, 16, 17, 255, 256, 257, 1000, 100'003};
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-constexpr float largest_float = std::numeric_limits<float>::max();
-constexpr float smallest_float = std::numeric_limits<float>::denorm_min();
-
-std::vector<float> normal_floats(std::size_t count, std::uint64_t seed) {
-    Rng rng(seed);
-    std::vector<float> values(count);
-    for (float& value : values) {
-        value = static_cast<float>(rng.normal());
-    }
-    return values;
-}
 
 /// All magnitudes, both signs: any bits but those of NaN and infinity.
 std::vector<float> wild_floats(std::size_t count, std::uint64_t seed) {
@@ -83,36 +69,6 @@ bool is_same(const std::vector<float>& a, const std::vector<float>& b) {
         if (!is_same(a[i], b[i])) return false;
     }
     return true;
-}
-
-struct Q8 {
-    Bytes scales;
-    Bytes codes;
-
-    bool operator==(const Q8&) const = default;
-
-    [[nodiscard]] float scale(std::size_t block) const {
-        float value = 0;
-        std::memcpy(&value, scales.data() + block * sizeof value, sizeof value);
-        return value;
-    }
-};
-
-std::size_t block_count(std::size_t floats) {
-    return (floats + q8_block_floats - 1) / q8_block_floats;
-}
-
-Q8 encode_q8(const Kernels& table, const std::vector<float>& values, std::uint64_t seed) {
-    Q8 coded{Bytes(block_count(values.size()) * 4), Bytes(values.size())};
-    table.encode_q8(
-        values.data(), values.size(), {seed, 0}, coded.scales.data(), coded.codes.data());
-    return coded;
-}
-
-std::vector<float> decode_q8(const Kernels& table, const Q8& coded) {
-    std::vector<float> values(coded.codes.size());
-    table.decode_q8(coded.scales.data(), coded.codes.data(), values.size(), values.data());
-    return values;
 }
 
 Bytes encode_bf16(const Kernels& table, const std::vector<float>& values) {
@@ -171,6 +127,15 @@ TEST_P(EveryLevel, CodesQ8LikeScalar) {
     });
 }
 
+TEST_P(EveryLevel, CodesQ4LikeScalar) {
+    for_finite_inputs([&](const auto& values, const auto&) {
+        const Q4 coded = encode_q4(scalar(), values, 7);
+        ASSERT_EQ(coded, encode_q4(level(), values, 7));
+        ASSERT_TRUE(is_same(
+            decode_q4(scalar(), coded, values.size()), decode_q4(level(), coded, values.size())));
+    });
+}
+
 TEST_P(EveryLevel, SumsLikeScalar) {
     for_all_inputs([&](const auto& a, const auto& b) {
         ASSERT_TRUE(is_same(
@@ -215,10 +180,6 @@ INSTANTIATE_TEST_SUITE_P(
         return std::string(kernel_level_name(level.param));
     });
 
-const Kernels& best() {
-    return kernels(best_kernel_level());
-}
-
 TEST(Bf16, RoundsToTheNearestAndTiesToEven) {
     const std::vector<float> values{1.0F, 0x1.01p0F, 0x1.03p0F, 0x1.010002p0F, -0x1.01p0F};
     const std::vector<float> rounded{1.0F, 1.0F, 0x1.04p0F, 0x1.02p0F, -1.0F};
@@ -236,100 +197,6 @@ TEST(Bf16, KeepsNanInfinityAndTheSignOfZero) {
     EXPECT_EQ(infinity, kept[2]);
     EXPECT_EQ(-infinity, kept[3]);
     EXPECT_TRUE(std::signbit(kept[4]));
-}
-
-TEST(Q8, IsOffByLessThanItsScale) {
-    const auto values = normal_floats(10'000, 3);
-    const Q8 coded = encode_q8(best(), values, 9);
-    const auto decoded = decode_q8(best(), coded);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const float scale = coded.scale(i / q8_block_floats);
-        ASSERT_LT(std::abs(decoded[i] - values[i]), scale * 1.001F) << i;
-    }
-}
-
-TEST(Q8, TellsTheMeanOverSeeds) {
-    constexpr std::size_t seeds = 2000;
-    const auto values = normal_floats(300, 4);  // one whole block and a short one
-    std::vector<double> sums(values.size());
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        const auto decoded = decode_q8(best(), encode_q8(best(), values, seed));
-        for (std::size_t i = 0; i < sums.size(); ++i)
-            sums[i] += static_cast<double>(decoded[i]);
-    }
-    const Q8 coded = encode_q8(best(), values, 0);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        // The variance of one rounding is at most scale^2 / 4; five standard errors.
-        const double allowed = 5 * 0.5 * static_cast<double>(coded.scale(i / q8_block_floats))
-                               / std::sqrt(static_cast<double>(seeds));
-        ASSERT_NEAR(static_cast<double>(values[i]), sums[i] / seeds, allowed) << i;
-    }
-}
-
-TEST(Q8, RoundsItsFloatsIndependently) {
-    // Were the roundings of a block alike, their sum would spread far wider than 256 coins do.
-    const std::vector<float> values(q8_block_floats, 0.5F / 127);
-    std::vector<float> block = values;
-    block[0] = 1.0F;  // the scale is 1/127, so that each other float is a fair coin
-    double squares = 0;
-    constexpr std::size_t seeds = 4000;
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-        const Q8 coded = encode_q8(best(), block, seed);
-        double ones = 0;
-        for (std::size_t i = 1; i < block.size(); ++i)
-            ones += coded.codes[i];
-        squares += (ones - 127.5) * (ones - 127.5);
-    }
-    EXPECT_NEAR(255.0 / 4, squares / seeds, 255.0 / 4 * 0.12);  // 5 standard errors of a variance
-}
-
-TEST(Q8, DrawsOtherNumbersForAnotherSeedAndAnotherBlock) {
-    const std::vector<float> values(512, 0.3F);
-    std::vector<float> block = values;
-    block[0] = block[256] = 1.0F;
-    const Q8 coded = encode_q8(best(), block, 1);
-    EXPECT_NE(coded.codes, encode_q8(best(), block, 2).codes);
-    EXPECT_FALSE(
-        std::equal(coded.codes.begin(), coded.codes.begin() + 256, coded.codes.begin() + 256));
-}
-
-TEST(Q8, KeepsTheLargestOfEachBlockAndNeverTurnsItsSign) {
-    for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-        std::vector<float> values = normal_floats(q8_block_floats, seed);
-        values[seed % q8_block_floats] = 5.0F + static_cast<float>(seed);
-        const auto code = encode_q8(best(), values, seed).codes[seed % q8_block_floats];
-        ASSERT_EQ(127, code) << seed;
-    }
-}
-
-TEST(Q8, GivesABlockOfZerosTheScaleZero) {
-    const std::vector<float> values(q8_block_floats, -0.0F);
-    const Q8 coded = encode_q8(best(), values, 1);
-    EXPECT_EQ(Bytes(4), coded.scales);
-    EXPECT_EQ(std::vector<float>(q8_block_floats, 0.0F), decode_q8(best(), coded));
-}
-
-TEST(Q8, TakesNumbersTooSmallForAScaleAsZeros) {
-    const std::vector<float> values{smallest_float, 0x1p-120F, -0x1p-101F};
-    EXPECT_EQ(std::vector<float>(3, 0.0F), decode_q8(best(), encode_q8(best(), values, 1)));
-}
-
-TEST(Q8, GivesABlockThatIsNotFiniteAScaleThatIsNot) {
-    std::vector<float> values(q8_block_floats, 1.0F);
-    values[77] = not_a_number;
-    EXPECT_FALSE(std::isfinite(encode_q8(best(), values, 1).scale(0)));
-    values[77] = -infinity;
-    EXPECT_FALSE(std::isfinite(encode_q8(best(), values, 1).scale(0)));
-}
-
-TEST(Q8, CodesASliceAsPartOfTheWhole) {
-    const auto values = normal_floats(1000, 5);
-    const Q8 whole = encode_q8(best(), values, 3);
-    Q8 parts{Bytes(16), Bytes(1000)};
-    best().encode_q8(values.data(), 512, {3, 0}, parts.scales.data(), parts.codes.data());
-    best().encode_q8(
-        values.data() + 512, 488, {3, 2}, parts.scales.data() + 8, parts.codes.data() + 512);
-    EXPECT_EQ(whole, parts);
 }
 
 TEST(IsFinite, SeesOneBadValueAnywhere) {

@@ -30,6 +30,8 @@ TEST(Recipe, RefusesWhatMakesNoSenseWithTheReason) {
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"when", "every(0)"}}, 1));
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"when", "every(2"}}, 1));
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"codec", "q9"}}, 1));
+    EXPECT_FALSE(resolve_recipe("ad-psgd", {{"codec", "q4"}}, 1));  // of whole parameters
+    EXPECT_TRUE(resolve_recipe("ad-psgd", {{"codec", "delta(q4)"}}, 1));
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"guard", "norm(0.5)"}}, 1));
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"speed", "fast"}}, 1));
 }

@@ -21,6 +21,16 @@ TEST(Mesh, OfAllowedNodesIsWholeWithinSeconds) {
     EXPECT_TRUE(world.run_until([&] { return all_connected(world, 6); }, seconds{5}));
 }
 
+TEST(Mesh, SaysOnceWhyAPeerCannotBeReached) {
+    NodeWorld world({.nodes = 2});
+    world.cut(0, 1);
+    world.run_for(seconds{30});
+    const auto is_about_it = [](const Notice& notice) {
+        return std::holds_alternative<PeerUnreachable>(notice);
+    };
+    EXPECT_EQ(2, std::count_if(world.notices().begin(), world.notices().end(), is_about_it));
+}
+
 TEST(Job, SubmittedAtOneNodeEndsWithTheSameModelOnAll) {
     NodeWorld world({});
     world.submit(2, world.spec(40'000));
@@ -244,6 +254,24 @@ TEST(Job, IsStoppedEverywhereByItsSubmitterOnly) {
     EXPECT_TRUE(world.run_until([&] { return world.all_in(JobState::stopped); }, seconds{30}))
         << world.describe();
     expect_same_final(world, 4);
+}
+
+TEST(Job, StoppedBeforeItsFirstStepStaysSoAndIsStillItsSubmittersAfterARestart) {
+    NodeWorld world({.nodes = 3});
+    world.cut(2, 0);
+    world.cut(2, 1);
+    const JobId stopped = world.submit(0, world.spec(1000));  // waits for the third
+    world.run_for(seconds{2});
+    (void)world.command(0, StopJob{.job = stopped});
+    world.run_for(seconds{2});
+    for (const std::size_t node : {0U, 1U}) {
+        world.kill(node);
+        world.revive(node);
+    }
+    world.run_for(seconds{3});
+    EXPECT_EQ(JobState::stopped, world.job(0).state);
+    EXPECT_EQ(JobState::stopped, world.job(1).state);
+    EXPECT_EQ(world.id(0), world.job(1).submitter);
 }
 
 TEST(Job, WithTheSameNameAndAnotherSpecIsAConflict) {

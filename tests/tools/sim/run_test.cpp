@@ -78,7 +78,7 @@ TEST(Run, GoesOnThroughKillsFreezesAndCuts) {
         RunRequest request = toy_request("ad-psgd");
         request.stage.events.push_back(
             {.what = what,
-             .at = std::chrono::seconds{7},
+             .at = std::chrono::seconds{2},
              .every = std::chrono::seconds{4},
              .lasts = std::chrono::seconds{1}});
         const Outcome outcome = run_toy(request);
@@ -219,6 +219,14 @@ TEST(Table, LinesUpAndCountsTheSeedsThatReachedTheTarget) {
     EXPECT_NE(std::string::npos, table.find("good     5.0  2.0")) << table;
     EXPECT_NE(std::string::npos, table.find("bad        -    -")) << table;
     EXPECT_NE(std::string::npos, table.find("2/2")) << table;
+}
+
+TEST(Table, PutsNumbersToTheRightAndWordsToTheLeft) {
+    EXPECT_EQ(
+        "NAME  COUNT  WHAT\n"
+        "a         1  one\n"
+        "bcd      12  a dozen\n",
+        lined_up({{"NAME", "COUNT", "WHAT"}, {"a", "1", "one"}, {"bcd", "12", "a dozen"}}));
 }
 
 TEST(Table, OutcomesComeBackFromJson) {

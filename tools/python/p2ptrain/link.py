@@ -5,14 +5,17 @@ line, is a LinkError with a sentence; what to do about it is left to run.py.
 """
 
 import array
+import errno
 import fcntl
 import json
 import mmap
 import os
+import select
 import socket
 
 import numpy as np
 
+SLOW_SECONDS = 3.0
 LINE_BYTES_MAX = 1 << 24  # offers name ranges; a daemon gone mad must not fill our memory
 
 
@@ -61,10 +64,14 @@ class Link:
             self._socket.connect(path)
         except OSError as error:
             self._socket.close()
-            raise LinkError(f"p2pd does not answer on {path}: {error.strerror or error}") from error
+            hint = {errno.EACCES: "; join the group: sudo usermod -aG p2pd $USER, log in again",
+                    errno.ENOENT: "; is p2pd started? else name its socket in P2PD_TENSOR_SOCKET"}
+            raise LinkError(f"p2pd does not answer on {path}: {error.strerror or error}"
+                            f"{hint.get(error.errno, '')}") from error
 
-    def ask(self, line, fd=None):
-        """The daemon's answer to `line`; `fd` travels with it."""
+    def ask(self, line, fd=None, on_slow=None):
+        """The daemon's answer to `line`; `fd` travels with it. `on_slow` is called once when none
+        has come for some seconds."""
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         try:
             if fd is None:
@@ -73,7 +80,7 @@ class Link:
                 rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
                 sent = self._socket.sendmsg([data], rights)
                 self._socket.sendall(data[sent:])
-            answer = json.loads(self._read_line())
+            answer = json.loads(self._read_line(on_slow))
         except (OSError, ValueError) as error:
             raise LinkError(f"p2pd went away: {error}") from error
         if not isinstance(answer, dict):
@@ -87,8 +94,11 @@ class Link:
     def close(self):
         self._socket.close()
 
-    def _read_line(self):
+    def _read_line(self, on_slow):
         while b"\n" not in self._input:
+            if on_slow and not select.select([self._socket], [], [], SLOW_SECONDS)[0]:
+                on_slow()
+                on_slow = None
             more = self._socket.recv(65536)
             if not more or len(self._input) > LINE_BYTES_MAX:
                 raise OSError("it closed the connection")

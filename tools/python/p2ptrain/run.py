@@ -143,13 +143,23 @@ class Run:
         try:
             self._link = Link(self._socket, ANSWER_SECONDS)
             self._memory = SharedFloats(self._flat.count)
-            answer = self._link.ask(line, self._memory.fd)
+            answer = self._link.ask(line, self._memory.fd, self._on_slow)
             self.seed = int(answer.get("seed", 0))
             self.peer = str(answer.get("peer", ""))
             self._carry_out(answer)
             self._was_attached = True
+            if self.last.state in ("done", "gone"):
+                warnings.warn(
+                    f"p2ptrain: job {self._job} is {self.last.state} already; name another one, or"
+                    f" remove it: p2pctl job remove {self._job}", stacklevel=3)
         except LinkError as error:
             self._lose(error)
+
+    def _on_slow(self):
+        warnings.warn(
+            f"p2ptrain: waits for job {self._job} ("
+            + ("p2pd does not know it yet; settings={...} would propose it" if not self._settings
+               else "p2pd has taken the proposal; look at p2pctl job list") + ")", stacklevel=4)
 
     def _exchange(self, line):
         try:

@@ -1,0 +1,116 @@
+#!/usr/bin/python3
+"""p2psim from its command line: what it prints, its exit codes, and that a run replays.
+
+    p2psim_test.py P2PSIM
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DATA = "/usr/share/datasets/fashion-mnist"
+P2PSIM = None
+
+JOB = """schema = "p2pd.job/1"
+job.name = "tiny"
+model.kind = "mlp"
+model.layers = [784, 8, 10]
+data.set = "fashion-mnist"
+train.samples = 4000
+train.batch_size = 32
+optimizer.kind = "sgd"
+schedule.kind = "constant"
+schedule.base_lr = 0.05
+"""
+
+STAGE = """schema = "p2psim.stage/1"
+[stage]
+description = "two machines"
+job = "tiny.job.toml"
+[[site]]
+name = "A"
+speeds = [1, 0.5]
+"""
+
+
+def p2psim(*arguments):
+    return subprocess.run([P2PSIM, *arguments], capture_output=True, text=True, timeout=120,
+                          check=False)
+
+
+class Tool(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.stage = os.path.join(cls.scratch.name, "tiny.toml")
+        for name, text in (("tiny.toml", STAGE), ("tiny.job.toml", JOB)):
+            with open(os.path.join(cls.scratch.name, name), "w", encoding="utf-8") as file:
+                file.write(text)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def test_stages_and_recipes_are_listed_for_people_and_programs(self):
+        self.assertIn("three-site-8", p2psim("stages").stdout)
+        document = json.loads(p2psim("recipes", "-o", "json").stdout)
+        self.assertEqual("p2psim.recipes/1", document["schema"])
+        names = {each["name"]: each["baseline"] for each in document["recipes"]}
+        self.assertFalse(names["ad-psgd"])
+        self.assertTrue(names["free"])
+
+    def test_what_does_not_exist_is_a_usage_error_that_names_what_does(self):
+        for arguments, known in (
+                (("run", "--stage", "nowhere"), "three-site-8"),
+                (("run", "--stage", self.stage, "--recipe", "ad-sgd"), "ad-psgd"),
+                (("run", "--stage", self.stage, "--set", "codec"), "codec=q8"),
+                (("run", "--stage", self.stage, "--set", "codec=q9"), "delta(q8)"),
+                (("run", "--stage", self.stage, "--recipe", "diloco", "--set", "H=3"), "outer_lr"),
+                (("compare", "--stage", self.stage, "--recipes", "ad-psgd:q8"), "axis=value")):
+            done = p2psim(*arguments)
+            self.assertEqual(2, done.returncode, arguments)
+            self.assertIn(known, done.stderr, arguments)
+            self.assertEqual("", done.stdout)
+
+    def test_a_run_says_what_it_came_to_and_is_the_same_again(self):
+        arguments = ("run", "--stage", self.stage, "--set", "codec=delta(q8)", "-o", "json")
+        done = p2psim(*arguments)
+        self.assertEqual(0, done.returncode, done.stderr)
+        outcome = json.loads(done.stdout)
+        self.assertEqual("p2psim.outcome/1", outcome["schema"])
+        self.assertEqual(2, len(outcome["nodes"]))
+        self.assertEqual(outcome["nodes"][0]["loss"], outcome["nodes"][1]["loss"])
+        self.assertGreater(outcome["nodes"][0]["accuracy_ratio"], 0.3)
+        self.assertEqual(outcome["digest"], json.loads(p2psim(*arguments).stdout)["digest"])
+
+    def test_a_comparison_has_a_row_for_each_and_a_target_from_the_free_network(self):
+        done = p2psim("compare", "--stage", self.stage, "--recipes",
+                      "free,ad-psgd:codec=delta(q8),none", "--seeds", "2")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertRegex(done.stdout, r"target [1-9]\d\.\d\d %, medians of 2 seeds")
+        for row in ("free", "ad-psgd:codec=delta(q8)", "none"):
+            self.assertRegex(done.stdout, rf"(?m)^{re.escape(row)} .* 2/2$")
+
+    def test_a_run_that_does_not_end_fails_with_the_command_that_replays_it(self):
+        done = p2psim("run", "--stage", self.stage, "--limit", "0.1", "--seed", "3")
+        self.assertEqual(1, done.returncode)
+        self.assertIn("not done after", done.stderr)
+        command = re.search(r"replay: p2psim (.*)", done.stderr).group(1)
+        again = p2psim(*shlex.split(command))
+        self.assertEqual(1, again.returncode)
+        digest = r"digest ([0-9a-f]{16})"
+        self.assertEqual(re.search(digest, done.stdout).group(1),
+                         re.search(digest, again.stdout).group(1))
+
+
+if __name__ == "__main__":
+    if not os.path.isdir(DATA):
+        print(f"{DATA} is not there (apt-get install dataset-fashion-mnist)")
+        sys.exit(77)
+    P2PSIM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
