@@ -262,7 +262,8 @@ void add_running(CLI::App* command, Options& options) {
     add_common(command, options);
     command->add_option("--stage", options.stage, "a stage by name, or a file")
         ->capture_default_str();
-    command->add_option("--set", options.axes, "axis=value, over the recipe's");
+    command->add_option(
+        "--set", options.axes, "axis=value, over the recipe's; lr=2 doubles the job's rate");
     command->add_option("--seed", options.seed, "all chance is drawn from it")
         ->capture_default_str();
     command->add_option("--nodes", options.nodes, "that many machines, as the stage's, over again");

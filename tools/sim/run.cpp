@@ -1,6 +1,7 @@
 #include "tools/sim/run.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <ctime>
 #include <utility>
@@ -164,6 +165,25 @@ class MeshRun {
     core::TimePoint start_{};
 };
 
+/// "lr", which every way of mixing may be tuned by, is no axis: it multiplies the job's rate.
+core::Status take_rate(core::JobSpec& spec) {
+    const auto found = spec.mixing.axes.find("lr");
+    if (found == spec.mixing.axes.end()) return {};
+    const std::string text = found->second;
+    double factor = 0;
+    const char* end = text.data() + text.size();
+    if (std::from_chars(text.data(), end, factor).ptr != end || !(factor > 0)) {
+        return Error{
+            core::ErrorCode::invalid,
+            "--set lr=" + text,
+            "it is no number above 0",
+            "it multiplies the job's learning rate: lr=2"};
+    }
+    spec.schedule.base_lr *= factor;
+    spec.mixing.axes.erase(found);
+    return {};
+}
+
 Result<Outcome> run_named(const RunRequest& request, const Progress& progress) {
     if (auto status = core::validate(request.stage.job); !status) return status.error();
     if (auto status = core::check_fit(request.stage.job.model, *request.data); !status) {
@@ -174,13 +194,14 @@ Result<Outcome> run_named(const RunRequest& request, const Progress& progress) {
     spec.seed = request.seed;
     spec.mixing.recipe = request.recipe;
     spec.mixing.axes = request.axes;
+    if (auto status = take_rate(spec); !status) return status.error();
     spec.mixing.min_peers = static_cast<std::uint32_t>(request.stage.nodes.size());
     spec.eval.every = {};
     if (request.links_a_node > 0) {
         const auto reach = static_cast<std::uint32_t>(request.links_a_node);
         spec.mixing.min_peers = std::min(spec.mixing.min_peers, reach / 2 + 1);
     }
-    auto recipe = core::resolve_recipe(request.recipe, request.axes, spec.train.round_steps);
+    auto recipe = core::resolve_recipe(request.recipe, spec.mixing.axes, spec.train.round_steps);
     if (!recipe) return recipe.error();
     if (auto status = core::validate(spec); !status) return status.error();
     return MeshRun(request, std::move(spec), *std::move(recipe)).run(progress);

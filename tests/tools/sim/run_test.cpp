@@ -141,6 +141,8 @@ TEST(Run, RefusesARecipeOrAnAxisThatThereIsNot) {
     RunRequest request = toy_request("ad-psgd");
     request.axes = {{"codec", "q9"}};
     EXPECT_FALSE(run(request, {}));
+    request.axes = {{"lr", "fast"}};
+    EXPECT_FALSE(run(request, {}));
     request = toy_request("diloco");
     request.axes = {{"codec", "q8"}};
     EXPECT_FALSE(run(request, {}));
