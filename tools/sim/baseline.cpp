@@ -253,8 +253,9 @@ class BaselineRun {
         const double ratio = samples / total_;
         for (std::size_t i = 0; i < replicas.size(); ++i) {
             const double own = step / request_.stage.nodes[i].speed;
-            const double steps = std::max(1.0, std::floor(seconds / own));
-            for (double k = 0; k < steps; ++k)
+            const auto count = static_cast<std::size_t>(std::max(1.0, std::floor(seconds / own)));
+            const auto steps = static_cast<double>(count);
+            for (std::size_t k = 0; k < count; ++k)
                 replicas[i]->step(buffers, core::job_learning_rate(spec_, ratio, 1));
             longest = std::max(longest, steps * own);
             samples += steps * spec_.train.batch_size;
@@ -331,7 +332,7 @@ class BaselineRun {
         if (progress_) progress_(point, samples / total_);
     }
 
-    NodeOutcome final_look(core::FloatView model) const {
+    [[nodiscard]] NodeOutcome final_look(core::FloatView model) const {
         const auto sum = core::evaluate_parameters(spec_.model, *request_.data, level_, model);
         NodeOutcome seen;
         seen.accuracy = sum.accuracy();

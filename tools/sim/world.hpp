@@ -145,7 +145,8 @@ class World {
     [[nodiscard]] core::NodeConfig config_of(std::size_t node) const;
     [[nodiscard]] bool may_link(std::size_t a, std::size_t b) const;
     void at_node(std::size_t node, core::Duration delay, std::function<void(core::Effects&)> act);
-    void happen(std::size_t node, std::uint64_t life, std::function<void(core::Effects&)> act);
+    void happen(
+        std::size_t node, std::uint64_t life, const std::function<void(core::Effects&)>& act);
     void connect(std::size_t from, std::size_t to);
     void greet(std::size_t one, std::size_t other, bool dialled_here);
     void disconnect(std::size_t a, std::size_t b, const std::string& why);

@@ -148,7 +148,7 @@ void World::at_node(std::size_t node, Duration delay, std::function<void(Effects
     });
 }
 
-void World::happen(std::size_t node, std::uint64_t life, std::function<void(Effects&)> act) {
+void World::happen(std::size_t node, std::uint64_t life, const std::function<void(Effects&)>& act) {
     const Machine& machine = machines_[node];
     if (machine.life != life || !machine.is_alive) return;
     Effects effects;
