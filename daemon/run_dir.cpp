@@ -85,20 +85,17 @@ Result<RunDir> open_run_dir(const Path& state_dir, const std::string& name, Byte
     const JobId job = job_of(spec_bytes);
     for (const std::string& folder_name : {name, name + "@" + job.short_text()}) {
         const Path folder = state_dir / "jobs" / folder_name;
-        const auto there = read_run_dir(folder);
+        auto there = read_run_dir(folder);
         if (there && there->job != job) continue;
-        if (!there) {
-            if (auto status = fill_run_dir(folder, job, spec_bytes); !status) {
-                return status.error();
-            }
-        }
-        return RunDir{folder, job, core::to_bytes(spec_bytes), read_announcement(folder, job)};
+        if (there) return there;
+        if (auto status = fill_run_dir(folder, job, spec_bytes); !status) return status.error();
+        return RunDir{folder, job, core::to_bytes(spec_bytes), std::nullopt};
     }
     return Error{ErrorCode::conflict, "no folder is free for the job " + name, "", ""};
 }
 
 Status keep_announcement(const RunDir& run, ByteView announcement) {
-    if (announcement.empty()) return {};
+    if (announcement.empty() || run.announcement) return {};  // a job has one submitter
     return replace_file(run.folder / announcement_file, announcement);
 }
 

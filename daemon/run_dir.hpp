@@ -30,7 +30,7 @@ struct RunDir {
     std::optional<core::Signed<core::JobAnnouncement>> announcement;  ///< where one was kept
 };
 
-/// Beside the spec; nothing where `announcement` is empty.
+/// Beside the spec, where none is kept yet; nothing where `announcement` is empty.
 core::Status keep_announcement(const RunDir& run, core::ByteView announcement);
 
 /// The job's folder, made where it is missing. Errors: unwritable; invalid for a name that is no

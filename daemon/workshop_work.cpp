@@ -39,9 +39,13 @@ core::SpecRead read_spec(const core::ReadSpec& order) {
     return {proto::read_spec_canonical(*order.bytes)};
 }
 
+struct Recalled {
+    core::BlobHash hash;
+    std::shared_ptr<const core::Bytes> bytes;
+};
+
 /// The bytes of the final model, as its author froze them: a function of the parameters alone.
-Result<std::shared_ptr<const core::Bytes>> recall_final(
-    const core::RecallFinal& order, const Path& state_dir) {
+Result<Recalled> recall_final(const core::RecallFinal& order, const Path& state_dir) {
     const auto run = open_run_dir(state_dir, order.spec->name, *order.spec_bytes);
     if (!run) return run.error();
     std::vector<Error> broken;
@@ -51,7 +55,8 @@ Result<std::shared_ptr<const core::Bytes>> recall_final(
     auto state = read_checkpoint(*newest, layout);
     if (!state) return state.error();
     state->optimizer.clear();
-    return std::make_shared<const core::Bytes>(freeze_replica(layout, *state));
+    auto bytes = std::make_shared<const core::Bytes>(freeze_replica(layout, *state));
+    return Recalled{hash_blob(*bytes), std::move(bytes)};
 }
 
 }  // namespace
@@ -148,9 +153,8 @@ void Workshop::Floor::work(Ticket ticket, const core::RecallFinal& order) {
         auto recalled = recall_final(order, folder);
         post([this, ticket, recalled = std::move(recalled)] {
             if (!recalled) return events_.on_worked(ticket, recalled.error());
-            const auto hash = hash_blob(**recalled);
-            blobs_.put(hash, *recalled);
-            events_.on_worked(ticket, core::Frozen{hash, (*recalled)->size()});
+            blobs_.put(recalled->hash, recalled->bytes);
+            events_.on_worked(ticket, core::Frozen{recalled->hash, recalled->bytes->size()});
         });
     });
 }

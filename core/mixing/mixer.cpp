@@ -6,6 +6,7 @@
 
 #include "core/base/check.hpp"
 #include "core/base/deadlines.hpp"
+#include "core/base/overload.hpp"
 
 namespace p2p::core {
 
@@ -14,13 +15,6 @@ namespace {
 constexpr std::size_t shards_in_flight_max = 4;                 // a link: snapshots held at once
 constexpr Duration retry_busy = std::chrono::milliseconds{10};  // and up to as much again, drawn
 constexpr Duration retry_refused = std::chrono::milliseconds{500};
-
-template <class... Acts>
-struct Overload : Acts... {
-    using Acts::operator()...;
-};
-template <class... Acts>
-Overload(Acts...) -> Overload<Acts...>;
 
 }  // namespace
 

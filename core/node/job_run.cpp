@@ -181,9 +181,7 @@ void JobRun::on_trainer(TimePoint now, const TrainerReady& ready, Effects& effec
         is_trainer_ready_ = false;
         const bool needs_it = state_ == JobState::waiting || is_mixing(state_);
         if (!needs_it) return;  // paused stays paused, and done is done
-        MixingOutputs outputs;
-        mixer_->stop(now, outputs);
-        lift(now, outputs, effects);
+        stop_mixing(now, effects);
         return set_state(now, state, ready.status.error().text(), effects);
     }
     is_trainer_ready_ = true;
@@ -225,9 +223,7 @@ void JobRun::begin(TimePoint now, Effects& effects) {
     take_sketch(now, effects);
     catch_up_when_stale(now, effects);
     if (!catch_up_) {
-        MixingOutputs outputs;
-        mixer_->start(now, stepped_.steps, outputs);
-        lift(now, outputs, effects);
+        start_mixing(now, effects);
     }
     pace(now, effects);
     if (ending_->reason()) begin_finishing(now, *ending_->reason(), effects);

@@ -127,6 +127,8 @@ class JobRun {
     void refresh_partners(TimePoint now, Effects& effects);
     template <typename Order>
     void order_swap(Order order, Effects& effects);
+    void start_mixing(TimePoint now, Effects& effects);
+    void stop_mixing(TimePoint now, Effects& effects);
     void lift(TimePoint now, MixingOutputs& outputs, Effects& effects);
     void pace(TimePoint now, Effects& effects);
     void report(TimePoint now, Effects& effects);

@@ -107,9 +107,7 @@ void JobRun::observe_end(TimePoint now, Effects& effects) {
     effects.emplace_back(EndTraining{.job = job_});
     alarms_.clear(Alarm::evaluate);
     alarms_.clear(Alarm::save);
-    MixingOutputs outputs;
-    mixer_->stop(now, outputs);
-    lift(now, outputs, effects);
+    stop_mixing(now, effects);
     set_state(now, JobState::waiting, "the job is ending: waits for its final model", effects);
     consider_final(now, effects);
 }
@@ -131,9 +129,7 @@ void JobRun::consider_final(TimePoint now, Effects& effects) {
     if (!alone && !ending_->should_offer_final(context(now), mixer_->is_settled())) return;
 
     is_offering_final_ = true;
-    MixingOutputs outputs;
-    mixer_->stop(now, outputs);
-    lift(now, outputs, effects);
+    stop_mixing(now, effects);
     desk_.order(
         {.job = job_, .purpose = Purpose::freeze_final, .edge = {}},
         Freeze{.job = job_, .with_optimizer = false},
@@ -196,8 +192,7 @@ std::optional<Signed<Final>> JobRun::reported_final(TimePoint now) const {
         const BlobHash& hash = member.report.value.final_hash;
         if (hash.is_zero() || finals_void_.contains(hash)) continue;
         if (!Ending::is_known_done(context(now), hash)) continue;
-        return made_here(
-            peer, Final{.job = job_, .hash = hash, .bytes = {}, .progress = progress_.mesh()});
+        return made_here(peer, Final{.job = job_, .hash = hash, .bytes = {}, .progress = {}});
     }
     return std::nullopt;
 }
@@ -284,9 +279,7 @@ void JobRun::on_final_checked(TimePoint now, const BlobChecked& checked, Effects
     desk_.blobs[hash] = final_fetch_->total();
     final_fetch_.reset();
     final_hash_ = hash;
-    MixingOutputs outputs;
-    mixer_->stop(now, outputs);
-    lift(now, outputs, effects);
+    stop_mixing(now, effects);
     is_checking_final_ = true;
     desk_.order(
         {.job = job_, .purpose = Purpose::adopt_final, .edge = {}},

@@ -3,18 +3,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/base/overload.hpp"
 #include "core/node/job_run.hpp"
 
 namespace p2p::core {
 
 namespace {
-
-template <class... Acts>
-struct Overload : Acts... {
-    using Acts::operator()...;
-};
-template <class... Acts>
-Overload(Acts...) -> Overload<Acts...>;
 
 constexpr Duration retry_after = std::chrono::seconds{2};
 
@@ -124,6 +118,18 @@ void JobRun::order_swap(Order order, Effects& effects) {
         pending.edge = order.edge;
     }
     desk_.order(pending, std::move(order), effects);
+}
+
+void JobRun::start_mixing(TimePoint now, Effects& effects) {
+    MixingOutputs outputs;
+    mixer_->start(now, stepped_.steps, outputs);
+    lift(now, outputs, effects);
+}
+
+void JobRun::stop_mixing(TimePoint now, Effects& effects) {
+    MixingOutputs outputs;
+    mixer_->stop(now, outputs);
+    lift(now, outputs, effects);
 }
 
 void JobRun::lift(TimePoint now, MixingOutputs& outputs, Effects& effects) {

@@ -173,9 +173,7 @@ void JobRun::pause(TimePoint now, Effects& effects) {
     set_state(now, JobState::paused, "by p2pctl on this node", effects);
     drop_catch_up(effects);
     if (!mixer_) return;
-    MixingOutputs outputs;
-    mixer_->stop(now, outputs);
-    lift(now, outputs, effects);
+    stop_mixing(now, effects);
     pace(now, effects);
 }
 
@@ -195,9 +193,7 @@ void JobRun::stop(TimePoint now, Effects& effects) {
 void JobRun::prepare_shutdown(TimePoint now, Effects& effects) {
     is_stopping_ = true;
     if (!is_trainer_ready_) return;
-    MixingOutputs outputs;
-    mixer_->stop(now, outputs);
-    lift(now, outputs, effects);
+    stop_mixing(now, effects);
     if (state_ == JobState::done || state_ == JobState::stopped) return;
     save(false, effects);
     alarms_ = {};

@@ -44,9 +44,7 @@ void JobRun::catch_up_when_stale(TimePoint now, Effects& effects) {
     if (catch_up_ || !mixer_ || state_ != JobState::running || !is_stale(now)) return;
     catch_up_.emplace();
     catch_up_->since = now;
-    MixingOutputs outputs;
-    mixer_->stop(now, outputs);
-    lift(now, outputs, effects);
+    stop_mixing(now, effects);
     ask_donor(now, effects);
 }
 
@@ -89,9 +87,7 @@ void JobRun::drop_catch_up(Effects& effects) {
 void JobRun::give_up_catching_up(TimePoint now, Effects& effects) {
     drop_catch_up(effects);
     if (state_ != JobState::running) return;
-    MixingOutputs outputs;
-    mixer_->start(now, stepped_.steps, outputs);
-    lift(now, outputs, effects);
+    start_mixing(now, effects);
 }
 
 void JobRun::on_state_offer(TimePoint now, PeerId from, const StateOffer& offer, Effects& effects) {

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/base/check.hpp"
+#include "core/base/overload.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/hash.hpp"
 #include "core/codec/kernels.hpp"
@@ -22,13 +23,6 @@ using core::ErrorCode;
 using core::WorkResult;
 
 namespace {
-
-template <class... Acts>
-struct Overload : Acts... {
-    using Acts::operator()...;
-};
-template <class... Acts>
-Overload(Acts...) -> Overload<Acts...>;
 
 template <typename One, typename... Others>
 constexpr bool is_any_of = (std::is_same_v<std::decay_t<One>, Others> || ...);
@@ -70,7 +64,7 @@ WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer, const L
         return static_cast<double>(floats) * seconds;
     };
     return std::visit(
-        Overload{
+        core::Overload{
             [&](const core::ReadSpec& read) { return done(read_spec(read), 0); },
             [&](const core::Encode& one) {
                 return done(
