@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> names{
     "allreduce", "allreduce-site", "diloco", "free", "none"};
-constexpr std::size_t test_samples_a_look = 2000;
 
 /// What may be tuned, with what it is unless it is.
 struct Knobs {
@@ -317,17 +316,15 @@ class BaselineRun {
             .distance_ratio = 0};
         std::vector<double> losses;
         std::vector<double> accuracies;
-        const std::size_t stride = (models.size() + 8) / 9;
+        const std::size_t stride = look_stride(models.size());
         for (std::size_t i = 0; i < models.size(); i += stride) {
             const auto sum = core::evaluate_parameters(
                 spec_.model, *request_.data, level_, models[i], test_samples_a_look);
             losses.push_back(sum.loss());
             accuracies.push_back(sum.accuracy());
         }
-        std::sort(losses.begin(), losses.end());
-        std::sort(accuracies.begin(), accuracies.end());
-        point.loss_median = losses[losses.size() / 2];
-        point.accuracy_median = accuracies[accuracies.size() / 2];
+        point.loss_median = middle_of(losses);
+        point.accuracy_median = middle_of(accuracies);
         outcome_.curve.push_back(point);
         if (progress_) progress_(point, samples / total_);
     }

@@ -198,7 +198,10 @@ int compare(const Options& options) {
         say(std::to_string(report.done) + " of " + std::to_string(requests.size()) + " done: "
             + report.request->recipe + ", seed " + std::to_string(report.request->seed));
     });
-    if (!outcomes) return tell(outcomes.error(), exit_failed);
+    if (!outcomes) {
+        const bool is_asked_wrongly = outcomes.error().code == p2p::core::ErrorCode::invalid;
+        return tell(outcomes.error(), is_asked_wrongly ? exit_usage : exit_failed);
+    }
     const double target = options.target > 0 ? options.target : target_of(*outcomes);
     if (!is_json(options)) {
         std::printf(
@@ -258,6 +261,14 @@ void add_common(CLI::App* command, Options& options) {
         ->check(CLI::IsMember({"table", "json"}));
 }
 
+CLI::Validator not_negative() {
+    return {
+        [](const std::string& text) {
+            return text.starts_with('-') ? text + " is below 0" : std::string{};
+        },
+        ""};
+}
+
 void add_running(CLI::App* command, Options& options) {
     add_common(command, options);
     command->add_option("--stage", options.stage, "a stage by name, or a file")
@@ -265,13 +276,21 @@ void add_running(CLI::App* command, Options& options) {
     command->add_option(
         "--set", options.axes, "axis=value, over the recipe's; lr=2 doubles the job's rate");
     command->add_option("--seed", options.seed, "all chance is drawn from it")
+        ->check(not_negative())
         ->capture_default_str();
-    command->add_option("--nodes", options.nodes, "that many machines, as the stage's, over again");
-    command->add_option("--links", options.links, "allow each node that many; 0: everybody");
-    command->add_option("--target", options.target, "accuracy (a ratio) to measure the time to");
+    command->add_option("--nodes", options.nodes, "that many machines, as the stage's, over again")
+        ->check(CLI::Range(1, 100'000));
+    command->add_option("--links", options.links, "allow each node that many; 0: everybody")
+        ->check(not_negative());
+    command->add_option("--target", options.target, "accuracy (a ratio) to measure the time to")
+        ->check(CLI::Range(0.0, 1.0));
     command->add_option("--data", options.data, "folder of the data set")->capture_default_str();
-    command->add_option("--limit", options.limit, "virtual seconds at most")->capture_default_str();
-    command->add_option("--looks", options.looks, "points of the curve")->capture_default_str();
+    command->add_option("--limit", options.limit, "virtual seconds at most")
+        ->check(CLI::Range(1e-3, 1e9))
+        ->capture_default_str();
+    command->add_option("--looks", options.looks, "points of the curve")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
 }
 
 }  // namespace
@@ -293,8 +312,12 @@ int main(int argc, char** argv) {
             "--recipes", options.recipes, "a,b:axis=value:axis=value,c; free sets the target")
         ->delimiter(',')
         ->required();
-    both->add_option("--seeds", options.seeds, "how many, from --seed on")->capture_default_str();
-    both->add_option("--jobs", options.jobs, "runs at the same time")->capture_default_str();
+    both->add_option("--seeds", options.seeds, "how many, from --seed on")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    both->add_option("--jobs", options.jobs, "runs at the same time")
+        ->check(CLI::Range(1, 1'000))
+        ->capture_default_str();
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 // What one run of one way of mixing on one stage came to, as values; tables and lines for programs
 // are made of them (table.hpp). Times are virtual seconds since the first step.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,15 @@ struct CurvePoint {
     double accuracy_median = 0;
     double distance_ratio = 0;  ///< consensus distance over the norm, mean of the nodes
 };
+
+inline constexpr std::size_t nodes_looked_at_max = 9;
+inline constexpr std::size_t test_samples_a_look = 2000;
+
+/// Every how manieth of `nodes` is looked at.
+[[nodiscard]] std::size_t look_stride(std::size_t nodes);
+
+/// The value in the middle, of an even number the upper: it is one that was there. 0 for none.
+[[nodiscard]] double middle_of(std::vector<double> values);
 
 struct NodeOutcome {
     double accuracy = 0;  ///< of the final model, whole test set

@@ -21,15 +21,7 @@ using core::Result;
 
 namespace {
 
-constexpr std::size_t nodes_looked_at_max = 9;
-constexpr std::size_t test_samples_a_look = 2000;
 constexpr Duration links_come_up = std::chrono::seconds{5};  // before the job; not counted
-
-double median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
 
 /// The stage's events count from the job's beginning.
 Stage with_events_after(Stage stage, Duration delay) {
@@ -114,7 +106,7 @@ class MeshRun {
                     + core::to_seconds(world_.network().round_trip(a, b)) / 2);
             }
         }
-        return median(seconds) / core::to_seconds(request_.stage.step_time);
+        return middle_of(seconds) / core::to_seconds(request_.stage.step_time);
     }
 
     CurvePoint look_at_mesh() {
@@ -123,7 +115,7 @@ class MeshRun {
         std::vector<double> losses;
         std::vector<double> accuracies;
         double distances = 0;
-        const std::size_t stride = (world_.size() + nodes_looked_at_max - 1) / nodes_looked_at_max;
+        const std::size_t stride = look_stride(world_.size());
         for (std::size_t i = 0; i < world_.size(); ++i) {
             point.megabytes += world_.network().bytes_sent(i) / 1e6;
             Trainer* trainer = world_.trainer(i);
@@ -136,8 +128,8 @@ class MeshRun {
             distances += world_.job(i).own.distance_ratio;
         }
         point.megabytes /= static_cast<double>(world_.size());
-        point.loss_median = median(losses);
-        point.accuracy_median = median(accuracies);
+        point.loss_median = middle_of(losses);
+        point.accuracy_median = middle_of(accuracies);
         if (!losses.empty()) point.distance_ratio = distances / static_cast<double>(losses.size());
         return point;
     }
@@ -190,6 +182,14 @@ Result<Outcome> run_named(const RunRequest& request, const Progress& progress) {
         return status.error();
     }
     if (is_baseline(request.recipe)) return run_baseline(request, progress);
+    const auto names = runnable_recipes();
+    if (std::find(names.begin(), names.end(), request.recipe) == names.end()) {
+        return Error{
+            core::ErrorCode::invalid,
+            "there is no recipe " + request.recipe,
+            "neither one of the node's nor a baseline",
+            "see p2psim recipes"};
+    }
     core::JobSpec spec = request.stage.job;
     spec.seed = request.seed;
     spec.mixing.recipe = request.recipe;
@@ -208,14 +208,6 @@ Result<Outcome> run_named(const RunRequest& request, const Progress& progress) {
 }
 
 }  // namespace
-
-std::optional<CurvePoint> Outcome::reached(double accuracy) const {
-    const auto found = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
-        return point.accuracy_median >= accuracy;
-    });
-    if (found == curve.end()) return std::nullopt;
-    return *found;
-}
 
 std::vector<std::string> runnable_recipes() {
     std::vector<std::string> names = core::recipe_names();

@@ -130,6 +130,9 @@ class StageReader {
         if (schema != "p2psim.stage/1") {
             return fault(file_, root.place, "schema is not \"p2psim.stage/1\"");
         }
+        if (stage_.step_time <= Duration::zero()) {
+            return fault(file_, root.place, "a step takes no time: stage.step wants more than 0s");
+        }
         if (stage_.nodes.empty())
             return fault(file_, root.place, "there is no [[site]] with nodes");
         for (const TomlTable* wire : wires_) {
@@ -298,6 +301,13 @@ class StageReader {
         if (!text) return text.error().with_context(file_ + ": job = \"" + job_file_ + "\"");
         auto parsed = proto::parse_spec_toml(core::as_text(*text));
         if (!parsed) return parsed.error().with_context(path.string());
+        if (parsed->spec.model.kind != core::ModelKind::mlp) {
+            return Error{
+                ErrorCode::invalid,
+                path.string() + ": model.kind",
+                "the simulator trains the models that p2pd trains itself",
+                "use model.kind = \"mlp\""};
+        }
         stage_.job = parsed->spec;
         return {};
     }

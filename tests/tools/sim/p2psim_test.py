@@ -67,7 +67,14 @@ class Tool(unittest.TestCase):
     def test_what_does_not_exist_is_a_usage_error_that_names_what_does(self):
         for arguments, known in (
                 (("run", "--stage", "nowhere"), "three-site-8"),
-                (("run", "--stage", self.stage, "--recipe", "ad-sgd"), "ad-psgd"),
+                (("run", "--stage", self.stage, "--recipe", "ad-sgd"), "p2psim recipes"),
+                (("compare", "--stage", self.stage, "--recipes", "no-such"), "p2psim recipes"),
+                (("compare", "--stage", self.stage, "--recipes", "free", "--seeds", "0"),
+                 "--seeds"),
+                (("run", "--stage", self.stage, "--looks", "0"), "--looks"),
+                (("run", "--stage", self.stage, "--limit", "-1"), "--limit"),
+                (("run", "--stage", self.stage, "--target", "87"), "--target"),
+                (("run", "--stage", self.stage, "--seed", "-3"), "--seed"),
                 (("run", "--stage", self.stage, "--set", "codec"), "codec=q8"),
                 (("run", "--stage", self.stage, "--set", "codec=q9"), "delta(q8)"),
                 (("run", "--stage", self.stage, "--recipe", "diloco", "--set", "H=3"), "outer_lr"),

@@ -87,6 +87,7 @@ TEST(StageFile, RefusesWhatMakesNoSense) {
              {"[\"B\", \"A\"]", "[\"B\", \"D\"]"},
              {"[\"B\", \"A\"]", "[\"B\", \"B\"]"},
              {"loss = 0.01", "loss = 2"},
+             {"step = \"20ms\"", "step = \"0s\""},
              {"\"80ms\"", "80"},
              {"\"kill\"", "\"hug\""},
              {"p2psim.stage/1", "p2psim.stage/9"},
@@ -94,6 +95,17 @@ TEST(StageFile, RefusesWhatMakesNoSense) {
              {"message_scale = 100", "message_scale = \"big\""}}) {
         EXPECT_FALSE(read(with(from, to))) << to;
     }
+}
+
+TEST(StageFile, RefusesAJobThatOnlyATrainingProcessCouldTrain) {
+    const tests::TempDir folder;
+    std::ofstream(folder.path() / "toy.job.toml")
+        << "schema = \"p2pd.job/1\"\njob.name = \"toy\"\nmodel.kind = \"external\"\n"
+           "model.tensors = [{name = \"x\", shape = [5]}]\ntrain.samples = 100\n";
+    std::ofstream(folder.path() / "stage.toml") << sound;
+    const auto stage = read_stage((folder.path() / "stage.toml").string());
+    ASSERT_FALSE(stage);
+    EXPECT_NE(std::string::npos, stage.error().next.find("mlp"));
 }
 
 TEST(StageFile, OfEachStageThatComesWithTheProgramIsSound) {
