@@ -186,7 +186,8 @@ void decode_q8(const uint8_t* scales, const uint8_t* codes, size_t count, float*
 void pack_nibbles(const uint8_t* __restrict codes, size_t count, uint8_t* __restrict out) {
     const size_t half = (count + 1) / 2;
     for (size_t i = 0; i < count / 2; ++i)
-        out[i] = static_cast<uint8_t>((codes[i] & 15U) | (codes[i + half] << 4U));
+        out[i] =
+            static_cast<uint8_t>((codes[i] & 15U) | (static_cast<uint32_t>(codes[i + half]) << 4U));
     if (count % 2 == 1) out[half - 1] = static_cast<uint8_t>(codes[half - 1] & 15U);
 }
 
