@@ -48,11 +48,13 @@ EdgeDesk::EdgeDesk(EdgeTools tools)
     : tools_(std::move(tools)),
       kernels_(core::kernels(tools_.kernel_level)) {}
 
-void EdgeDesk::take_round_snapshot(core::JobId job, std::uint64_t floats) {
-    Trainer* trainer = tools_.trainer_of(job);
+void EdgeDesk::take_round_snapshot(const core::TakeRoundSnapshot& order, std::uint64_t floats) {
+    Trainer* trainer = tools_.trainer_of(order.job);
     if (trainer == nullptr) return;
+    const auto last = rounds_.find(order.job);
+    if (order.goes_on && last != rounds_.end()) return go_on(last->second);
     auto round = std::make_shared<Round>();
-    rounds_[job] = round;
+    rounds_[order.job] = round;
     trainer->snapshot({0, floats}, [post = tools_.post, round](auto values) {
         auto result =
             values
@@ -64,6 +66,24 @@ void EdgeDesk::take_round_snapshot(core::JobId job, std::uint64_t floats) {
                 use(result);
         });
     });
+}
+
+/// The next phase starts from where the last one's swaps have led; all of them have settled.
+void EdgeDesk::go_on(const std::shared_ptr<Round>& round) {
+    if (round->moved.empty() || !round->result || !*round->result) return;
+    auto next = std::make_shared<std::vector<float>>(***round->result);
+    kernels_.add(round->moved.data(), next->size(), next->data());
+    round->moved.clear();
+    round->result = Snapshot(std::move(next));
+}
+
+void EdgeDesk::note_moved(const core::Apply& order, FloatView displacement) {
+    const auto round = rounds_.find(order.edge.job);
+    if (round == rounds_.end() || !round->second->result || !*round->second->result) return;
+    std::vector<float>& moved = round->second->moved;
+    if (moved.empty()) moved.resize((**round->second->result)->size());
+    P2P_CHECK(is_within(order.range, moved.size()));
+    kernels_.add(displacement.data(), displacement.size(), moved.data() + order.range.offset);
 }
 
 EdgeDesk::Edge& EdgeDesk::edge_for(const EdgeKey& key, core::ShardRange range) {
@@ -92,7 +112,7 @@ void EdgeDesk::encode(Ticket ticket, const core::Encode& order) {
         if (!snapshot) return tools_.answer(ticket, snapshot.error());
         encode_snapshot(ticket, order, *std::move(snapshot), codec);
     };
-    if (!order.from_round_snapshot) {
+    if (!order.of_round) {
         trainer->snapshot(order.range, [post = tools_.post, use](auto values) {
             auto result = values ? Result<Snapshot>(
                               std::make_shared<const std::vector<float>>(*std::move(values)))
@@ -115,7 +135,7 @@ void EdgeDesk::encode_snapshot(
     tools_.workers->submit([this, post = tools_.post, ticket, order, snapshot, codec] {
         const FloatView all = *snapshot;
         const FloatView shard =
-            order.from_round_snapshot ? all.subspan(order.range.offset, order.range.floats) : all;
+            order.of_round ? all.subspan(order.range.offset, order.range.floats) : all;
         const auto result = codec->encode(shard, order.codec, order.keyframe, order.seed);
         post([this, ticket, order, codec, result] {
             const bool is_kept = result.finite && is_current(order.edge, codec);
@@ -180,9 +200,10 @@ void EdgeDesk::add_to_live(
     trainer->add(
         order.range,
         displacement,
-        [this, post = tools_.post, ticket, order, codec, norm](core::Status status) {
-            post([this, ticket, order, codec, norm, status] {
+        [this, post = tools_.post, ticket, order, displacement, codec, norm](core::Status status) {
+            post([this, ticket, order, displacement, codec, norm, status] {
                 if (!status) return tools_.answer(ticket, status.error());
+                if (order.of_round) note_moved(order, *displacement);
                 if (is_current(order.edge, codec)) {
                     codec->commit();
                     edges_[order.edge].encoded = nullptr;

@@ -35,7 +35,7 @@ class EdgeDesk {
   public:
     explicit EdgeDesk(EdgeTools tools);
 
-    void take_round_snapshot(core::JobId job, std::uint64_t floats);
+    void take_round_snapshot(const core::TakeRoundSnapshot& order, std::uint64_t floats);
     void encode(core::Ticket ticket, const core::Encode& order);
     void store(const core::StoreChunk& chunk);
     void decode(core::Ticket ticket, const core::Decode& order);
@@ -63,11 +63,15 @@ class EdgeDesk {
     using Snapshot = std::shared_ptr<const std::vector<float>>;
     using SnapshotUser = std::function<void(core::Result<Snapshot>)>;
 
-    /// The newest snapshot of a round, or those who wait for it.
+    /// The newest snapshot of a round, or those who wait for it; and what swaps have moved since.
     struct Round {
         std::optional<core::Result<Snapshot>> result;
         std::vector<SnapshotUser> waiting;
+        std::vector<float> moved;  // empty: nothing yet
     };
+
+    void go_on(const std::shared_ptr<Round>& round);
+    void note_moved(const core::Apply& order, core::FloatView displacement);
 
     Edge& edge_for(const core::EdgeKey& key, core::ShardRange range);
     void encode_snapshot(

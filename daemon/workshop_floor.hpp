@@ -16,6 +16,7 @@
 #include "daemon/run_dir.hpp"
 #include "daemon/trainer.hpp"
 #include "daemon/trainer_externals.hpp"
+#include "daemon/trainer_outer.hpp"
 #include "daemon/workers.hpp"
 #include "daemon/workers_edges.hpp"
 #include "daemon/workshop.hpp"
@@ -36,6 +37,7 @@ class Workshop::Floor {
     // One a kind of work; workshop_work.cpp.
     void work(core::Ticket ticket, const core::ReadSpec& order);
     void work(core::Ticket ticket, const core::TakeRoundSnapshot& order);
+    void work(core::Ticket ticket, const core::OuterStep& order);
     void work(core::Ticket ticket, const core::Encode& order);
     void work(core::Ticket ticket, const core::StoreChunk& order);
     void work(core::Ticket ticket, const core::Decode& order);
@@ -61,6 +63,7 @@ class Workshop::Floor {
         std::optional<RunDir> run;
         std::shared_ptr<Trainer> trainer;  ///< null until the run folder stands
         std::optional<core::Pace> pace;
+        std::shared_ptr<OuterState> outer;  ///< null before the first
         bool has_ended = false;
     };
 

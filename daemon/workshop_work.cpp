@@ -73,7 +73,26 @@ void Workshop::Floor::work(Ticket ticket, const core::ReadSpec& order) {
 
 void Workshop::Floor::work(Ticket /*ticket*/, const core::TakeRoundSnapshot& order) {
     const auto job = job_of(order.job);
-    if (job) edges_.take_round_snapshot(order.job, core::parameter_count(job->layout));
+    if (job) edges_.take_round_snapshot(order, core::parameter_count(job->layout));
+}
+
+void Workshop::Floor::work(Ticket ticket, const core::OuterStep& order) {
+    const auto job = job_of(order.job);
+    if (!job) {
+        if (!order.restarts) answer_later(ticket, not_trained());
+        return;
+    }
+    if (order.restarts || !job->outer) job->outer = std::make_shared<OuterState>();
+    step_outer(
+        order,
+        {.trainer = [job] { return job->trainer.get(); },
+         .all = {0, core::parameter_count(job->layout)},
+         .state = job->outer,
+         .workers = &workers_,
+         .post = post_},
+        [this, ticket, silent = order.restarts](const WorkResult& result) {
+            if (!silent) events_.on_worked(ticket, result);
+        });
 }
 
 void Workshop::Floor::work(Ticket ticket, const core::Encode& order) {

@@ -123,6 +123,11 @@ constexpr std::string_view axis_wait = "wait";
 constexpr std::string_view axis_codec = "codec";
 constexpr std::string_view axis_guard = "guard";
 constexpr std::string_view axis_finish = "finish";
+constexpr std::string_view axis_warmup = "warmup";
+constexpr std::string_view axis_shards = "shards";
+constexpr std::string_view axis_work = "work";
+constexpr std::string_view axis_local = "local";
+constexpr std::string_view axis_outer = "outer";
 
 bool set_layers(JobSpec& spec, SpecValue& value) {
     const auto& widths = std::get<std::vector<std::uint64_t>>(value);
@@ -227,21 +232,32 @@ constexpr auto keys = std::to_array<SpecKey>({
      Form::texts,
      "guards, such as [\"finite\", \"norm(10)\"]",
      set_axis<axis_guard>},
+    {"mixing.local",
+     Form::text,
+     "how local steps are bent, such as \"plain\"",
+     set_axis<axis_local>},
     {"mixing.min_peers",
      Form::count,
      "nodes before the first step, 1 to 4,096",
      set_field<&Spec::mixing, &core::MixingSpec::min_peers>},
+    {"mixing.outer",
+     Form::text,
+     "an outer step, such as \"nesterov(0.7,0.9)\"",
+     set_axis<axis_outer>},
     {"mixing.partners", Form::text, "whom to mix with", set_axis<axis_partners>},
     {"mixing.recipe",
      Form::text,
      "the name of a recipe",
      set_field<&Spec::mixing, &core::MixingSpec::recipe>},
+    {"mixing.shards", Form::text, "which shards a swap is of", set_axis<axis_shards>},
     {"mixing.staleness_max",
      Form::real,
      "a share of the work, more than 0, to 1",
      set_field<&Spec::mixing, &core::MixingSpec::staleness_max>},
     {"mixing.wait", Form::text, "what the trainer waits for", set_axis<axis_wait>},
+    {"mixing.warmup", Form::text, "steps of which each is mixed, in quotes", set_axis<axis_warmup>},
     {"mixing.when", Form::text, "when a swap opens", set_axis<axis_when>},
+    {"mixing.work", Form::text, "how a round's steps are shared out", set_axis<axis_work>},
     {"model.activation",
      Form::text,
      "\"relu\" or \"tanh\"",

@@ -63,4 +63,12 @@ struct ScheduleSpec {
     bool operator==(const ScheduleSpec&) const = default;
 };
 
+/// An outer step: momentum on how far a replica has come since the last one (core/train/outer).
+struct OuterSettings {
+    double rate = 1;
+    double momentum = 0;
+    bool looks_ahead = true;  ///< Nesterov; else heavy ball
+    double strength = 1;      ///< share of the step that is taken, in [0, 1]
+};
+
 }  // namespace p2p::core

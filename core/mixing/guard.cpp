@@ -20,4 +20,10 @@ SwapReason judge(const GuardSpec& guard, const Decoded& values) {
                                                                : SwapReason::norm;
 }
 
+float clip_factor(const GuardSpec& guard, double distance, double smaller_norm) {
+    const double most = guard.clip_ratio * smaller_norm;
+    if (guard.clip_ratio == 0 || distance <= most) return 1;
+    return static_cast<float>(std::max(most / distance, 1e-6));
+}
+
 }  // namespace p2p::core

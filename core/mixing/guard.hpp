@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether the two values of a swap may be mixed: both finite, and of comparable size.
+// Whether the two values of a swap may be mixed, and how far: finite, of comparable size, clipped.
 //
 // The verdict is a symmetric function of both values, so that both ends reach the same one; where
 // they would not, neither applies (core/mixing/swap).
@@ -13,11 +13,18 @@ namespace p2p::core {
 struct GuardSpec {
     bool finite = true;
     double norm_ratio = 10;  ///< 0: not looked at
+    double clip_ratio =
+        0;  ///< distance over the smaller norm beyond which it counts as this; 0: none
 
     bool operator==(const GuardSpec&) const = default;
 };
 
 /// `none` where the values may be mixed.
 [[nodiscard]] SwapReason judge(const GuardSpec& guard, const Decoded& values);
+
+/// What is left of a swap's weight where the distance is beyond the guard's clip (He, Karimireddy,
+/// Jaggi 2022, arXiv:2202.01545, self-centred clipping; here at both ends alike, so that the mean
+/// stays). In (0, 1].
+[[nodiscard]] float clip_factor(const GuardSpec& guard, double distance, double smaller_norm);
 
 }  // namespace p2p::core

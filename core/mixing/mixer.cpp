@@ -20,12 +20,13 @@ constexpr Duration retry_refused = std::chrono::milliseconds{500};
 
 Mixer::Mixer(MixerConfig config, Rng rng)
     : config_(std::move(config)),
-      rng_(rng) {
+      rng_(rng),
+      every_steps_(config_.recipe.when.every_steps) {
     P2P_CHECK(config_.encoded_bytes != nullptr);
     opened_at_steps_.resize(config_.layout.shard_count());
     norms_.resize(config_.layout.shard_count());
     if (config_.recipe.has_rounds()) {
-        rounds_.emplace(config_.recipe.wait, config_.recipe.every_steps, config_.deadline);
+        rounds_.emplace(config_.recipe.wait, config_.deadline);
     }
 }
 
@@ -156,11 +157,24 @@ void Mixer::on_stepped(TimePoint now, StepCount steps, MixingOutputs& out) {
     plan(now, out);
 }
 
+void Mixer::on_outer_stepped(TimePoint now, MixingOutputs& out) {
+    if (!std::exchange(is_outer_under_way_, false)) return;
+    if (rounds_ && rounds_->is_mixing()) finish_round(now);
+    plan(now, out);
+}
+
 void Mixer::start(TimePoint now, StepCount done, MixingOutputs& out) {
     steps_ = done;
     is_running_ = true;
-    if (rounds_) rounds_->resume_at(done);
-    out.emplace_back(StepLimit{rounds_ && !is_finishing_ ? rounds_->limit() : no_step_limit});
+    is_outer_under_way_ = false;
+    if (rounds_) rounds_->resume_at(done, steps_between());
+    if (config_.recipe.outer.kind != Outer::none) {
+        outer_due_ = done + StepCount{config_.recipe.outer.every_steps};
+        out.emplace_back(
+            SwapOrder{OuterStep{.job = config_.job, .restarts = true, .settings = {}}});
+    }
+    told_limit_ = StepLimit{rounds_ && !is_finishing_ ? rounds_->limit() : no_step_limit};
+    out.emplace_back(told_limit_);
     plan(now, out);
 }
 
@@ -242,7 +256,8 @@ std::optional<Mixer::ChunkToSend> Mixer::next_chunk(PeerId peer) {
 // --- time ----------------------------------------------------------------------------------------
 
 std::optional<TimePoint> Mixer::next_wakeup() const {
-    std::optional<TimePoint> next = rounds_ ? rounds_->next_wakeup() : std::nullopt;
+    std::optional<TimePoint> next;
+    if (rounds_ && is_running_ && !is_finishing_) next = rounds_->next_wakeup();
     for (const auto& [peer, partner] : partners_) {
         for (const Slot& slot : partner.slots) {
             if (const auto opened = slot.edge.opened_at()) {

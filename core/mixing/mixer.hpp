@@ -9,12 +9,15 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
 #include "core/base/ewma.hpp"
 #include "core/base/rng.hpp"
 #include "core/mixing/layout.hpp"
+#include "core/mixing/meetings.hpp"
+#include "core/mixing/outer_strength.hpp"
 #include "core/mixing/output.hpp"
 #include "core/mixing/recipe.hpp"
 #include "core/mixing/rounds.hpp"
@@ -26,9 +29,11 @@ namespace p2p::core {
 struct MixerConfig {
     JobId job;
     PeerId self;
+    std::string site;  ///< of this node
     Layout layout;
     Recipe recipe;
-    std::uint64_t seed = 0;
+    std::uint64_t seed = 0;      ///< of stochastic rounding; each node's own
+    std::uint64_t job_seed = 0;  ///< of schedules; the same for all
     double finish_tolerance = 1e-4;
     Duration deadline = std::chrono::seconds{30};
     Duration bury_after = std::chrono::minutes{10};
@@ -48,6 +53,12 @@ class Mixer {
     void on_linked(TimePoint now, PeerId peer, Incarnation incarnation, MixingOutputs& out);
     void on_unlinked(TimePoint now, PeerId peer, MixingOutputs& out);
 
+    /// Where a peer stands, for schedules that know sites.
+    void set_site(PeerId peer, const std::string& site) { sites_[peer] = site; }
+
+    /// How many of a round's steps this node takes, over what an even share is ("by-speed").
+    void set_work_ratio(double ratio) { work_ratio_ = ratio; }
+
     /// Whether swaps are opened with a peer; those that are open go on. @pre knows(peer)
     void set_taking_part(TimePoint now, PeerId peer, bool takes_part, MixingOutputs& out);
 
@@ -55,6 +66,7 @@ class Mixer {
     void on_word(TimePoint now, PeerId from, const SwapWord& word, MixingOutputs& out);
     void on_worked(
         TimePoint now, const EdgeKey& edge, const SwapResult& result, MixingOutputs& out);
+    void on_outer_stepped(TimePoint now, MixingOutputs& out);
     void on_stepped(TimePoint now, StepCount steps, MixingOutputs& out);
     void on_wakeup(TimePoint now, MixingOutputs& out);
     [[nodiscard]] std::optional<TimePoint> next_wakeup() const;
@@ -85,6 +97,9 @@ class Mixer {
     [[nodiscard]] bool knows(PeerId peer) const { return partners_.contains(peer); }
 
     [[nodiscard]] Round round() const { return rounds_ ? rounds_->current() : Round{}; }
+
+    /// H in force: steps between rounds, or between a link's swaps.
+    [[nodiscard]] std::uint32_t steps_between() const;
 
     /// Distance to the partners over the norm, root mean square over the links, lately.
     [[nodiscard]] double distance_ratio() const;
@@ -121,12 +136,30 @@ class Mixer {
     void absorb(TimePoint now, std::size_t first, MixingOutputs& out);
     void on_ended(TimePoint now, const SwapEnded& ended);
     void plan(TimePoint now, MixingOutputs& out);
-    void plan_round(TimePoint now, MixingOutputs& out);
+    void plan_running(TimePoint now, MixingOutputs& out);
     void plan_random(TimePoint now, MixingOutputs& out);
     void plan_all_links(TimePoint now, MixingOutputs& out);
+    void plan_outer(TimePoint now, MixingOutputs& out);
+    void take_outer_step(MixingOutputs& out);
+
+    // mixer_rounds.cpp
+    void plan_rounds(TimePoint now, MixingOutputs& out);
+    void begin_round(TimePoint now);
+    void open_phase(TimePoint now, MixingOutputs& out);
+    void end_round(TimePoint now, MixingOutputs& out);
+    void finish_round(TimePoint now);
+    void plan_scheduled(TimePoint now, MixingOutputs& out);
+    void plan_across(TimePoint now, MixingOutputs& out);
+    bool open_meeting(TimePoint now, Slot& slot, float weight, MixingOutputs& out);
+    void decline_past(TimePoint now, MixingOutputs& out);
+    [[nodiscard]] std::vector<OwnPhase> meetings(TimePoint now, Round round) const;
+    [[nodiscard]] bool is_across(PeerId peer) const;
+    [[nodiscard]] bool is_in_turn(ShardIndex shard, Round round) const;
+    void follow_distance();
     void plan_finish(TimePoint now, MixingOutputs& out);
     void answer_asked(TimePoint now, MixingOutputs& out);
     bool open(TimePoint now, Slot& slot, MixingOutputs& out);
+    [[nodiscard]] bool is_answered_by_schedule(const Slot& slot) const;
     [[nodiscard]] bool is_step_due(StepCount last) const;
     [[nodiscard]] bool needs_finishing_swap(const Slot& slot) const;
     [[nodiscard]] ShareRule share_rule() const;
@@ -149,7 +182,16 @@ class Mixer {
     MixerConfig config_;
     Rng rng_;
     std::map<PeerId, Partner> partners_;
+    std::map<PeerId, std::string> sites_;
     std::optional<Rounds> rounds_;
+    std::vector<OwnPhase> phases_;  // of the round under way, where partners are scheduled
+    StepLimit told_limit_{};        // the last one
+    std::uint32_t every_steps_;     // H, where it adapts
+    double work_ratio_ = 1;
+    StepCount outer_due_;
+    TimePoint outer_taken_at_{};
+    bool is_outer_under_way_ = false;
+    OuterStrength outer_strength_;
     std::vector<StepCount>
         opened_at_steps_;        // random partners: own steps at the last open, by shard
     std::vector<double> norms_;  // last measured, by shard

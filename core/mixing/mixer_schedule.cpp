@@ -3,7 +3,7 @@
 // Each plan looks at all slots anew; there is no queue of intentions that could go stale.
 
 #include <algorithm>
-#include <set>
+#include <cmath>
 #include <utility>
 
 #include "core/mixing/mixer.hpp"
@@ -22,27 +22,65 @@ void Mixer::plan(TimePoint now, MixingOutputs& out) {
     is_planning_ = true;
     last_planned_at_ = now;
     const std::size_t first = out.size();
-    if (!is_running_ || is_finishing_ || !rounds_) answer_asked(now, out);
-    if (is_running_) {
-        if (is_finishing_) {
-            plan_finish(now, out);
-        } else if (rounds_) {
-            plan_round(now, out);
-        } else if (config_.recipe.partners == Partners::random) {
-            plan_random(now, out);
-        } else {
-            plan_all_links(now, out);
-        }
-    }
+    answer_asked(now, out);
+    if (is_running_ && is_finishing_) plan_finish(now, out);
+    if (is_running_ && !is_finishing_) plan_running(now, out);
     absorb(now, first, out);
     is_planning_ = false;
+}
+
+void Mixer::plan_running(TimePoint now, MixingOutputs& out) {
+    plan_outer(now, out);
+    if (rounds_) return plan_rounds(now, out);
+    if (config_.recipe.is_scheduled()) return plan_scheduled(now, out);
+    if (config_.recipe.partners.kind == Partners::neighbours) return plan_all_links(now, out);
+    plan_random(now, out);
+}
+
+/// Outer steps that no round calls for: every so many own steps, on the live replica. What it sees
+/// of the mesh must have come round in between, so no link's swap may take longer than that.
+void Mixer::plan_outer(TimePoint now, MixingOutputs& out) {
+    const OuterSpec& outer = config_.recipe.outer;
+    if (outer.kind == Outer::none || rounds_ || is_outer_under_way_ || steps_ < outer_due_) return;
+    double slowest_seconds = 0;
+    for (const auto& [peer, partner] : partners_) {
+        if (!partner.is_up()) continue;
+        slowest_seconds = std::max(slowest_seconds, partner.swap_seconds.value_or(0));
+    }
+    if (now < outer_taken_at_ + from_seconds(slowest_seconds)) return;
+    outer_taken_at_ = now;
+    outer_due_ = steps_ + StepCount{outer.every_steps};
+    take_outer_step(out);
+}
+
+void Mixer::take_outer_step(MixingOutputs& out) {
+    const OuterSpec& outer = config_.recipe.outer;
+    is_outer_under_way_ = true;
+    // Where a round has made replicas equal, all must take the same step.
+    if (!rounds_ && outer_strength_.is_tripped_by(distance_ratio() * parameter_norm())) {
+        out.emplace_back(
+            SwapOrder{OuterStep{.job = config_.job, .restarts = true, .settings = {}}});
+    }
+    out.emplace_back(SwapOrder{OuterStep{
+        .job = config_.job,
+        .restarts = false,
+        .settings = {
+            .rate = outer.rate,
+            .momentum = outer.momentum,
+            .looks_ahead = outer.kind == Outer::nesterov,
+            .strength = outer_strength_.get()}}});
+}
+
+/// In a round the schedule answers; what comes from outside it is answered at once.
+bool Mixer::is_answered_by_schedule(const Slot& slot) const {
+    return is_running_ && !is_finishing_ && rounds_ && !is_across(slot.edge.key().peer);
 }
 
 void Mixer::answer_asked(TimePoint now, MixingOutputs& out) {
     for (auto& [peer, partner] : partners_) {
         if (!partner.is_linked) continue;  // answered when it is linked again
         for (Slot& slot : partner.slots) {
-            if (slot.edge.phase() != SwapPhase::asked) continue;
+            if (slot.edge.phase() != SwapPhase::asked || is_answered_by_schedule(slot)) continue;
             if (!is_running_) {
                 slot.edge.decline(now, SwapReason::not_running, out);
             } else if (!open(now, slot, out)) {
@@ -56,19 +94,20 @@ bool Mixer::open(TimePoint now, Slot& slot, MixingOutputs& out) {
     const ShardIndex shard = slot.edge.key().shard;
     const auto share = offered_share(share_rule(), links_up(), budget_taken(now, shard));
     if (!share) return false;
-    const bool delays = !is_finishing_ && config_.recipe.wait == Wait::delay;
-    slot.edge.open(
-        now,
-        {.share = *share,
-         .codec = codec(),
-         .round = is_finishing_ ? Round{} : round(),
-         .from_round_snapshot = delays},
-        out);
+    slot.edge.open(now, {.share = *share, .codec = codec(), .round = {}, .of_round = false}, out);
     return true;
 }
 
+std::uint32_t Mixer::steps_between() const {
+    const WhenSpec& when = config_.recipe.when;
+    if (steps_.value < when.warmup_steps) return 1;
+    const bool by_speed = config_.recipe.work == WorkShare::by_speed;
+    const double steps = static_cast<double>(every_steps_) * (by_speed ? work_ratio_ : 1);
+    return std::max(1U, static_cast<std::uint32_t>(std::lround(steps)));
+}
+
 bool Mixer::is_step_due(StepCount last) const {
-    return steps_.value >= last.value + config_.recipe.every_steps;
+    return steps_.value >= last.value + steps_between();
 }
 
 /// One own swap at a time; but one whose partner is slow or stands still keeps only its part of the
@@ -96,25 +135,6 @@ void Mixer::plan_all_links(TimePoint now, MixingOutputs& out) {
         if (!slot.edge.is_idle() || slot.retry_at > now || !is_step_due(slot.steps_at_end)) return;
         (void)open(now, slot, out);
     });
-}
-
-void Mixer::plan_round(TimePoint now, MixingOutputs& out) {
-    rounds_->expire(now);
-    if (rounds_->is_due()) {
-        if (config_.recipe.wait == Wait::delay) {
-            out.emplace_back(SwapOrder{TakeRoundSnapshot{.job = config_.job}});
-        }
-        std::set<Rounds::Member> opened;
-        rounds_->begin(now);
-        for_each_up([&](Slot& slot) {
-            const bool can_open = slot.edge.phase() == SwapPhase::asked
-                                  || (slot.edge.is_idle() && slot.retry_at <= now);
-            if (!can_open || !open(now, slot, out)) return;
-            opened.insert({slot.edge.key().peer, slot.edge.key().shard});
-        });
-        rounds_->wait_for(std::move(opened));
-    }
-    if (rounds_->advance()) out.emplace_back(StepLimit{rounds_->limit()});
 }
 
 bool Mixer::needs_finishing_swap(const Slot& slot) const {
@@ -150,7 +170,7 @@ CodecId Mixer::codec() const {
 ShareRule Mixer::share_rule() const {
     if (config_.share_rule) return *config_.share_rule;
     if (is_finishing_) return ShareRule::all_links;
-    if (config_.recipe.partners == Partners::random) return ShareRule::one_partner;
+    if (config_.recipe.partners.kind != Partners::neighbours) return ShareRule::one_partner;
     return rounds_ ? ShareRule::metropolis : ShareRule::all_links;
 }
 

@@ -45,8 +45,8 @@ struct SwapSend {
     std::variant<SwapOpen, SwapReady, SwapClose, SwapState> message;
 };
 
-using SwapOrder =
-    std::variant<TakeRoundSnapshot, Encode, StoreChunk, Decode, Apply, DropSwap, DropEdge>;
+using SwapOrder = std::
+    variant<TakeRoundSnapshot, OuterStep, Encode, StoreChunk, Decode, Apply, DropSwap, DropEdge>;
 
 /// The trainer may go as far as this.
 struct StepLimit {

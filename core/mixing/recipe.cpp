@@ -1,203 +1,185 @@
 #include "core/mixing/recipe.hpp"
 
-#include <array>
-#include <charconv>
-#include <optional>
-#include <string_view>
+#include <cmath>
+#include <cstdio>
+
+#include "core/mixing/axes.hpp"
 
 namespace p2p::core {
 
 namespace {
 
-// Sources: d-psgd Lian et al. 2017 (arXiv:1705.09056), ad-psgd Lian et al. 2018 (arXiv:1710.06952).
-const std::array<Recipe, 2>& recipe_table() {
-    static const std::array<Recipe, 2> table{{
-        {.name = "ad-psgd",
-         .partners = Partners::random,
-         .when = When::continuous,
-         .every_steps = 1,
-         .wait = Wait::none,
-         .codec = CodecId::fp32,
-         .guard = {},
-         .finish = Finish::exact},
-        {.name = "d-psgd",
-         .partners = Partners::neighbours,
-         .when = When::every,
-         .every_steps = 1,
-         .wait = Wait::delay,
-         .codec = CodecId::fp32,
-         .guard = {},
-         .finish = Finish::exact},
-    }};
-    return table;
+Error clash(const std::string& what, const std::string& why, const std::string& next) {
+    return {ErrorCode::invalid, "mixing." + what, why, next};
 }
 
-Error axis_error(const std::string& axis, const std::string& value, const std::string& known) {
-    return {
-        ErrorCode::invalid,
-        "mixing." + axis + " = \"" + value + "\"",
-        "this axis has no such value",
-        "use one of: " + known};
-}
-
-/// "name(inside)" -> inside; "name" -> ""; nothing where `text` is neither.
-std::optional<std::string> argument_of(std::string_view text, std::string_view name) {
-    if (!text.starts_with(name)) return std::nullopt;
-    text.remove_prefix(name.size());
-    if (text.empty()) return std::string{};
-    if (text.size() < 3 || text.front() != '(' || text.back() != ')') return std::nullopt;
-    return std::string(text.substr(1, text.size() - 2));
-}
-
-template <typename Number>
-std::optional<Number> read_number(const std::string& text) {
-    Number number{};
-    const char* end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || stopped != end) return std::nullopt;
-    return number;
-}
-
-Status set_partners(Recipe& recipe, const std::string& value) {
-    if (value == "neighbours") {
-        recipe.partners = Partners::neighbours;
-    } else if (value == "random") {
-        recipe.partners = Partners::random;
-    } else {
-        return axis_error("partners", value, "neighbours, random");
-    }
-    return {};
-}
-
-Status set_when(Recipe& recipe, const std::string& value, std::uint32_t round_steps) {
-    if (value == "continuous") {
-        recipe.when = When::continuous;
-        recipe.every_steps = 1;
-        return {};
-    }
-    const auto inside = argument_of(value, "every");
-    const auto steps = !inside           ? std::nullopt
-                       : inside->empty() ? std::optional<std::uint32_t>(round_steps)
-                                         : read_number<std::uint32_t>(*inside);
-    if (!steps || *steps == 0) return axis_error("when", value, "continuous, every(H) with H >= 1");
-    recipe.when = When::every;
-    recipe.every_steps = *steps;
-    return {};
-}
-
-Status set_wait(Recipe& recipe, const std::string& value) {
-    if (value == "none") {
-        recipe.wait = Wait::none;
-    } else if (value == "round") {
-        recipe.wait = Wait::round;
-    } else if (value == "delay(1)" || value == "delay") {
-        recipe.wait = Wait::delay;
-    } else {
-        return axis_error("wait", value, "none, round, delay(1)");
-    }
-    return {};
-}
-
-Status set_codec(Recipe& recipe, const std::string& value) {
-    const auto codec = codec_from_name(value);
-    if (!codec) return axis_error("codec", value, "fp32, bf16, q8, delta(q8), delta(q4)");
-    if (*codec == CodecId::q4) {
-        return Error{
-            ErrorCode::invalid,
-            "mixing.codec = \"q4\"",
-            "whole parameters in 4 bits never come together: their rounding is larger than what "
-            "replicas differ by",
-            "use delta(q4), which sends what has changed"};
-    }
-    recipe.codec = *codec;
-    return {};
-}
-
-Status set_guard(Recipe& recipe, const std::string& value) {
-    GuardSpec guard{.finite = false, .norm_ratio = 0};
-    std::string_view rest = value;
-    while (!rest.empty()) {
-        const std::string part(rest.substr(0, rest.find('+')));
-        rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-        if (part == "finite") {
-            guard.finite = true;
-            continue;
-        }
-        const auto inside = argument_of(part, "norm");
-        const auto ratio = !inside           ? std::nullopt
-                           : inside->empty() ? std::optional<double>(10)
-                                             : read_number<double>(*inside);
-        if (!ratio || !(*ratio > 1)) {
-            return axis_error("guard", value, "finite, norm(ratio) with ratio > 1, both by +");
-        }
-        guard.finite = true;
-        guard.norm_ratio = *ratio;
-    }
-    recipe.guard = guard;
-    return {};
-}
-
-Status set_finish(Recipe& recipe, const std::string& value) {
-    if (value != "exact" && value != "none") return axis_error("finish", value, "exact, none");
-    recipe.finish = value == "exact" ? Finish::exact : Finish::none;
-    return {};
-}
-
-Status set_axis(
-    Recipe& recipe, const std::string& axis, const std::string& value, std::uint32_t round_steps) {
-    if (axis == "partners") return set_partners(recipe, value);
-    if (axis == "when") return set_when(recipe, value, round_steps);
-    if (axis == "wait") return set_wait(recipe, value);
-    if (axis == "codec") return set_codec(recipe, value);
-    if (axis == "guard") return set_guard(recipe, value);
-    if (axis == "finish") return set_finish(recipe, value);
-    return Error{
-        ErrorCode::invalid,
-        "mixing." + axis,
-        "there is no such axis",
-        "the axes are partners, when, wait, codec, guard, finish"};
-}
-
-Status check_combination(const Recipe& recipe) {
-    if (recipe.wait == Wait::none) return {};
-    if (recipe.when == When::continuous) {
-        return Error{
-            ErrorCode::invalid,
-            "mixing.wait with when = \"continuous\"",
+Status check_rounds(const Recipe& recipe) {
+    const bool draws_alone =
+        recipe.partners.kind == Partners::random || recipe.partners.kind == Partners::linked;
+    if (recipe.has_rounds() && recipe.when.kind == When::continuous) {
+        return clash(
+            "wait with when = \"continuous\"",
             "continuous mixing has no rounds that could be waited for",
-            "set mixing.when = \"every(H)\", or mixing.wait = \"none\""};
+            "set mixing.when = \"every(H)\", or mixing.wait = \"none\"");
     }
-    if (recipe.partners == Partners::random) {
-        return Error{
-            ErrorCode::invalid,
-            "mixing.wait with partners = \"random\"",
+    if (recipe.has_rounds() && draws_alone) {
+        return clash(
+            "wait with partners = \"random\" or \"linked\"",
             "a partner drawn by one end only would make the other wait for a round that is not its",
-            "set mixing.partners = \"neighbours\", or mixing.wait = \"none\""};
+            "set mixing.partners to one that all members agree on (exponential, ring, groups), or "
+            "mixing.wait = \"none\"");
+    }
+    if (recipe.is_exact() && !recipe.has_rounds()) {
+        return clash(
+            "partners = \"groups\", \"grid\", \"sites\" or \"all\" with wait = \"none\"",
+            "an exact average is a sequence of swaps, each from where the one before it led",
+            "set mixing.wait = \"round\" or \"delay\", or partners = \"neighbours\"");
+    }
+    if (recipe.is_scheduled() && recipe.when.kind == When::continuous) {
+        return clash(
+            "when = \"continuous\" with partners of a schedule",
+            "a schedule says whom to meet in which round, and rounds have a number of steps",
+            "set mixing.when = \"every(H)\"");
+    }
+    const std::uint32_t steps = recipe.when.every_steps;
+    if (recipe.wait.kind == Wait::delay && recipe.wait.delay_steps > steps) {
+        return clash(
+            "wait = \"delay(" + std::to_string(recipe.wait.delay_steps) + ")\" with when = \"every("
+                + std::to_string(steps) + ")\"",
+            "the next round would open before this one is merged",
+            "use a delay of at most H steps");
     }
     return {};
+}
+
+Status check_outer(const Recipe& recipe) {
+    if (recipe.outer.kind == Outer::none) {
+        if (recipe.local.kind != Local::anchor) return {};
+        return clash(
+            "local = \"anchor\" with outer = \"none\"",
+            "there is no anchor without an outer step",
+            "set mixing.outer = \"nesterov\"");
+    }
+    if (recipe.wait.kind == Wait::delay) {
+        return clash(
+            "outer with wait = \"delay\"",
+            "the outer step would be taken on a replica that has gone on",
+            "set mixing.wait = \"round\" or \"none\"");
+    }
+    if (recipe.outer.kind == Outer::noloco && recipe.has_rounds()
+        && recipe.partners.kind != Partners::exponential
+        && recipe.partners.kind != Partners::groups) {
+        return clash(
+            "outer = \"noloco\"",
+            "its pull is between the two of a pair",
+            "set mixing.partners = \"groups(2)\", \"exponential\" or \"random\"");
+    }
+    return {};
+}
+
+Status check_guard(const Recipe& recipe) {
+    if (recipe.guard.clip_ratio == 0 || !recipe.is_exact()) return {};
+    return clash(
+        "guard = \"clip\" with an exact average",
+        "a clipped swap does not average",
+        "set mixing.partners = \"neighbours\" or \"random\"");
+}
+
+std::string number_text(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", number);
+    return text;
+}
+
+std::string partners_text(const PartnerSpec& spec) {
+    const std::string size = spec.group_size == 0 ? "all" : std::to_string(spec.group_size);
+    switch (spec.kind) {
+        case Partners::neighbours: return "all neighbours";
+        case Partners::random: return "a random partner";
+        case Partners::linked: return "a partner by reward";
+        case Partners::exponential: return "one-peer exponential";
+        case Partners::ring: return "ring";
+        case Partners::random_ring: return "random ring";
+        case Partners::groups: return "groups of " + size;
+        case Partners::grid: return "groups on a grid of side " + size;
+        case Partners::sites: return "exact in the site, a speaker across";
+        case Partners::all: return "all members, exact";
+    }
+    return {};
+}
+
+std::string when_text(const WhenSpec& spec) {
+    std::string text;
+    switch (spec.kind) {
+        case When::continuous: text = "continuous"; break;
+        case When::every: text = "every " + std::to_string(spec.every_steps) + " steps"; break;
+        case When::adaptive:
+            text = "distance kept in " + number_text(spec.distance_low) + " to "
+                   + number_text(spec.distance_high);
+            break;
+    }
+    if (spec.warmup_steps > 0) text += " after " + std::to_string(spec.warmup_steps) + " of each";
+    return text;
+}
+
+std::string wait_text(const WaitSpec& spec) {
+    switch (spec.kind) {
+        case Wait::none: return "no waiting";
+        case Wait::round: return "waits for the round";
+        case Wait::delay:
+            return spec.delay_steps == 0
+                       ? "waits one round late"
+                       : "waits " + std::to_string(spec.delay_steps) + " steps late";
+    }
+    return {};
+}
+
+std::string local_text(const LocalSpec& spec) {
+    switch (spec.kind) {
+        case Local::plain: return {};
+        case Local::compensate: return ", compensated by " + number_text(spec.a);
+        case Local::anchor:
+            return ", anchored with p " + number_text(spec.a) + ", strength " + number_text(spec.b);
+        case Local::quasi_global: return ", quasi-global momentum " + number_text(spec.a);
+        case Local::global_hint: return ", global hint " + number_text(spec.a);
+        case Local::predict: return ", predicted";
+    }
+    return {};
+}
+
+std::string outer_text(const OuterSpec& spec) {
+    if (spec.kind == Outer::none) return {};
+    const std::string numbers = number_text(spec.rate) + ", momentum " + number_text(spec.momentum);
+    return (spec.kind == Outer::nesterov ? ", outer Nesterov at " : ", outer NoLoCo at ") + numbers;
 }
 
 std::string guard_text(const GuardSpec& guard) {
     if (!guard.finite && guard.norm_ratio == 0) return "no guard";
     std::string text = "guard finite";
-    if (guard.norm_ratio > 0) {
-        text += "+norm(" + std::to_string(static_cast<long>(guard.norm_ratio)) + ")";
-    }
+    if (guard.norm_ratio > 0) text += "+norm(" + number_text(guard.norm_ratio) + ")";
+    if (guard.clip_ratio > 0) text += "+clip(" + number_text(guard.clip_ratio) + ")";
     return text;
 }
 
 }  // namespace
 
+Status check_combination(const Recipe& recipe) {
+    if (Status status = check_rounds(recipe); !status) return status;
+    if (Status status = check_outer(recipe); !status) return status;
+    return check_guard(recipe);
+}
+
 std::string Recipe::text() const {
-    std::string line = name + ": ";
-    line += partners == Partners::random ? "a random partner" : "all neighbours";
-    line += when == When::continuous ? ", continuous"
-                                     : ", every " + std::to_string(every_steps) + " steps";
-    line += wait == Wait::none    ? ", no waiting"
-            : wait == Wait::round ? ", waits for the round"
-                                  : ", waits one round late";
-    line += ", " + std::string(codec_name(codec)) + ", " + guard_text(guard);
-    return line;
+    std::string line =
+        name + ": " + partners_text(partners) + ", " + when_text(when) + ", " + wait_text(wait);
+    if (shards.kind == Shards::staggered) {
+        line += ", shards in " + std::to_string(shards.parts) + " parts";
+    }
+    if (work == WorkShare::by_speed) line += ", work by speed";
+    line += local_text(local) + outer_text(outer);
+    line += ", "
+            + (is_steered ? std::string("codec and rate steered") : std::string(codec_name(codec)));
+    return line + ", " + guard_text(guard);
 }
 
 Result<Recipe> resolve_recipe(
@@ -205,11 +187,11 @@ Result<Recipe> resolve_recipe(
     const std::map<std::string, std::string>& axes,
     std::uint32_t round_steps) {
     std::string known;
-    for (const Recipe& row : recipe_table()) {
-        known += (known.empty() ? "" : ", ") + row.name;
-        if (row.name != name) continue;
+    for (const RecipeRow& row : recipe_rows(round_steps)) {
+        known += (known.empty() ? "" : ", ") + row.recipe.name;
+        if (row.recipe.name != name) continue;
 
-        Recipe recipe = row;
+        Recipe recipe = row.recipe;
         for (const auto& [axis, value] : axes) {
             const Status status = set_axis(recipe, axis, value, round_steps);
             if (!status) return status.error();
@@ -227,9 +209,19 @@ Result<Recipe> resolve_recipe(
 
 std::vector<std::string> recipe_names() {
     std::vector<std::string> names;
-    for (const Recipe& row : recipe_table())
-        names.push_back(row.name);
+    for (const RecipeRow& row : recipe_rows(1))
+        names.push_back(row.recipe.name);
     return names;
+}
+
+std::string_view fidelity_name(Fidelity fidelity) {
+    switch (fidelity) {
+        case Fidelity::published: return "published";
+        case Fidelity::adapted: return "adapted";
+        case Fidelity::ours: return "ours";
+        case Fidelity::control: return "control";
+    }
+    return "unknown";
 }
 
 }  // namespace p2p::core

@@ -38,7 +38,7 @@ void Edge::open(TimePoint now, const SwapTerms& terms, MixingOutputs& out) {
     P2P_CHECK(terms.share > 0 && terms.share < 1);
     opened_first_here_ = phase_ == SwapPhase::idle;
     opened_at_ = now;
-    from_round_snapshot_ = terms.from_round_snapshot;
+    of_round_ = terms.of_round;
     own_open_ = SwapOpen{
         .key = swap_key(),
         .round = terms.round,
@@ -97,7 +97,7 @@ void Edge::encode(MixingOutputs& out) {
             .range = spec_.range,
             .codec = agreed.codec,
             .keyframe = agreed.keyframe,
-            .from_round_snapshot = from_round_snapshot_,
+            .of_round = of_round_,
             .seed = mix_key(spec_.seed, n_.value)},
         out);
 }
@@ -173,6 +173,7 @@ void Edge::on_decoded(TimePoint now, const Decoded& decoded, MixingOutputs& out)
     own_ready_ = SwapReady{.key = swap_key(), .hash = decoded.hash, .why = verdict};
     distance_ = decoded.distance;
     own_norm_ = decoded.own_norm;
+    remote_norm_ = decoded.remote_norm;
     say(*own_ready_, out);
     if (verdict != SwapReason::none) return refuse(now, verdict, out);
 
@@ -199,13 +200,15 @@ void Edge::apply_when_agreed(TimePoint now, MixingOutputs& out) {
 
 void Edge::start_apply(MixingOutputs& out) {
     phase_ = SwapPhase::applying;
+    const double smaller_norm = std::min(own_norm_, remote_norm_);
     ask(
         Apply{
             .edge = spec_.key,
             .n = n_,
             .range = spec_.range,
-            .weight = agreement().weight,
-            .self_is_low = spec_.self_is_low},
+            .weight = agreement().weight * clip_factor(spec_.guard, distance_, smaller_norm),
+            .self_is_low = spec_.self_is_low,
+            .of_round = of_round_},
         out);
 }
 
@@ -310,7 +313,7 @@ void Edge::settle(TimePoint now, SwapReason why, MixingOutputs& out) {
 void Edge::forget_swap() {
     phase_ = SwapPhase::idle;
     opened_first_here_ = false;
-    from_round_snapshot_ = false;
+    of_round_ = false;
     opened_at_.reset();
     own_open_.reset();
     peer_open_.reset();
@@ -322,6 +325,7 @@ void Edge::forget_swap() {
     is_applied_ = false;
     distance_ = 0;
     own_norm_ = 0;
+    remote_norm_ = 0;
     displacement_norm_ = 0;
     own_ready_.reset();
     peer_ready_.reset();

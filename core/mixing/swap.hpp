@@ -48,8 +48,8 @@ struct EdgeSpec {
 struct SwapTerms {
     float share = 0;
     CodecId codec = CodecId::fp32;
-    Round round;  ///< 0: the recipe has none
-    bool from_round_snapshot = false;
+    Round round;            ///< 0: the recipe has none
+    bool of_round = false;  ///< from the round's snapshot, which it moves
 };
 
 enum class SwapPhase : std::uint8_t {
@@ -194,7 +194,7 @@ class Edge {
     // Of swap n.
     SwapPhase phase_ = SwapPhase::idle;
     bool opened_first_here_ = false;
-    bool from_round_snapshot_ = false;
+    bool of_round_ = false;
     std::optional<TimePoint> opened_at_;
     std::optional<SwapOpen> own_open_;
     std::optional<SwapOpen> peer_open_;
@@ -206,6 +206,7 @@ class Edge {
     bool is_applied_ = false;
     double distance_ = 0;
     double own_norm_ = 0;
+    double remote_norm_ = 0;
     double displacement_norm_ = 0;
     std::optional<SwapReady> own_ready_;
     std::optional<SwapReady> peer_ready_;

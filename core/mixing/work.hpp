@@ -11,6 +11,7 @@
 #include "core/base/bytes.hpp"
 #include "core/base/codec_id.hpp"
 #include "core/base/hash128.hpp"
+#include "core/base/learning.hpp"
 #include "core/base/types.hpp"
 
 namespace p2p::core {
@@ -32,20 +33,33 @@ struct ShardRange {
     bool operator==(const ShardRange&) const = default;
 };
 
-/// Copy the live parameters between two steps, once for all edges of a round. No answer; an Encode
-/// with `from_round_snapshot` that follows uses the newest one.
+/// What all edges of a round's phase encode (Encode with `of_round`) from now on: a copy of the
+/// live parameters between two steps, or, where `goes_on`, the last copy moved by what the round's
+/// swaps have moved the replica since. No answer.
 struct TakeRoundSnapshot {
     JobId job;
+    bool goes_on = false;
 };
 
-/// Snapshot a shard between two steps (unless the round's is asked for) and encode it. -> Encoded
+/// Take an outer step between two local ones (core/train/outer). -> OuterStepped
+struct OuterStep {
+    JobId job;
+    bool restarts = false;  ///< only forget the momentum, and count from where the replica stands
+    OuterSettings settings;
+};
+
+struct OuterStepped {
+    double displacement_norm = 0;  ///< L2 of what it added to the replica
+};
+
+/// Snapshot a shard between two steps (unless it is of a round) and encode it. -> Encoded
 struct Encode {
     EdgeKey edge;
     SwapNumber n;
     ShardRange range;
     CodecId codec = CodecId::fp32;
     bool keyframe = false;
-    bool from_round_snapshot = false;
+    bool of_round = false;   ///< of the round's snapshot
     std::uint64_t seed = 0;  ///< of stochastic rounding
 };
 
@@ -90,6 +104,7 @@ struct Apply {
     ShardRange range;
     float weight = 0;
     bool self_is_low = false;
+    bool of_round = false;  ///< moves what the round's next phase starts from, too
 };
 
 struct Applied {

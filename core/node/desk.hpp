@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "core/base/limits.hpp"
@@ -19,6 +20,7 @@ namespace p2p::core {
 /// What a piece of work was asked for.
 enum class Purpose : std::uint8_t {
     swap,
+    outer,
     read_spec,
     evaluate,
     sketch,
@@ -96,6 +98,14 @@ class Desk {
     void send(PeerId to, Message message, Effects& effects) const {
         if (lanes_.contains(to))
             effects.emplace_back(Send{.to = to, .message = std::move(message)});
+    }
+
+    void set_site(PeerId peer, const std::string& site) { sites_[peer] = site; }
+
+    /// Empty where it is not known.
+    [[nodiscard]] std::string site_of(PeerId peer) const {
+        const auto found = sites_.find(peer);
+        return found == sites_.end() ? std::string{} : found->second;
     }
 
     /// To every connected peer but `except`.
@@ -178,6 +188,7 @@ class Desk {
     static constexpr std::size_t blobs_queued_max = 16;
 
     PeerId self_;
+    std::map<PeerId, std::string> sites_;
     std::map<PeerId, BulkLane> lanes_;  // of connected peers
     std::map<Ticket, PendingWork> pending_;
     Ticket last_ticket_;

@@ -41,6 +41,7 @@ void Node::Hall::on(TimePoint now, PeerId from, const PeerRecords& records, Effe
     PeerRecords news;
     for (const Signed<PeerRecord>& record : records.records) {
         if (!trust_.may_connect(record.author) || !directory_.add(record)) continue;
+        desk_.set_site(record.author, record.value.site);
         news.records.push_back(record);
     }
     if (news.records.empty()) return;

@@ -18,6 +18,13 @@ std::uint64_t encoded_size(CodecId codec, std::size_t floats, bool keyframe) {
     return encoded_bytes(codec, floats, keyframe);
 }
 
+/// Recipes that take parts of the model in turn need as many shards as parts.
+Layout layout_of(const JobSpec& spec, const ShardSpec& shards) {
+    std::vector<TensorInfo> tensors = model_tensors(spec.model);
+    const std::uint64_t part = (parameter_count(tensors) + shards.parts - 1) / shards.parts;
+    return Layout(std::move(tensors), std::min<std::uint64_t>(part, limits::shard_floats_max));
+}
+
 /// Above all that this process told of a job which it removed and takes up again.
 std::uint64_t first_sequence(TimePoint now) {
     const auto since = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch());
@@ -142,9 +149,11 @@ void JobRun::join(TimePoint now, Effects& effects) {
     MixerConfig config{
         .job = job_,
         .self = desk_.self(),
-        .layout = Layout(model_tensors(spec_->model)),
+        .site = config_.site,
+        .layout = layout_of(*spec_, recipe->shards),
         .recipe = *recipe,
         .seed = mix_key(spec_->seed, desk_.self().bytes),
+        .job_seed = spec_->seed,
         .finish_tolerance = spec_->mixing.finish_tolerance,
         .deadline = spec_->mixing.deadline,
         .bury_after = config_.bury_after,
@@ -280,6 +289,11 @@ void JobRun::on_worked(
     const auto* failure = std::get_if<Error>(&result);
     switch (pending.purpose) {
         case Purpose::swap: return std::visit(as_swap_result, result);
+        case Purpose::outer: {
+            MixingOutputs outputs;
+            mixer_->on_outer_stepped(now, outputs);
+            return lift(now, outputs, effects);
+        }
         case Purpose::read_spec: return on_spec_read(now, result, effects);
         case Purpose::evaluate:
             is_evaluating_ = false;

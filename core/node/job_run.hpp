@@ -130,6 +130,7 @@ class JobRun {
     void start_mixing(TimePoint now, Effects& effects);
     void stop_mixing(TimePoint now, Effects& effects);
     void lift(TimePoint now, MixingOutputs& outputs, Effects& effects);
+    [[nodiscard]] double work_ratio(TimePoint now) const;
     void pace(TimePoint now, Effects& effects);
     void report(TimePoint now, Effects& effects);
     void evaluate(Effects& effects);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration retry_after = std::chrono::seconds{2};
 
-/// Orders that are answered, and so name the edge that waits for them.
+/// Orders of an edge, which waits for the answer.
 template <typename Order>
 constexpr bool is_answered =
     std::is_same_v<Order, Encode> || std::is_same_v<Order, Decode> || std::is_same_v<Order, Apply>;
@@ -54,6 +54,7 @@ void JobRun::refresh_partner(TimePoint now, PeerId peer, Effects& effects) {
                            && member->report.value.incarnation == linked->second;
     MixingOutputs outputs;
     if (is_member) {
+        mixer_->set_site(peer, desk_.site_of(peer));
         mixer_->on_linked(now, peer, linked->second, outputs);
         mixer_->set_taking_part(now, peer, is_mixing(member->state()), outputs);
     } else {
@@ -77,6 +78,7 @@ void JobRun::on_report(
     }
     if (!members_.add(now, report)) return;
     desk_.broadcast(report, from, effects);
+    if (mixer_) mixer_->set_work_ratio(work_ratio(now));
     progress_.on_report(now, report.author, report.value.samples);
     catch_up_when_stale(now, effects);
     refresh_partner(now, report.author, effects);
@@ -87,6 +89,21 @@ void JobRun::on_report(
         pace(now, effects);
         end_when_over(now, effects);
     }
+}
+
+/// Own speed over the mean of those that train, as they tell it.
+double JobRun::work_ratio(TimePoint now) const {
+    RateMeter rate = samples_rate_;
+    const double own = rate.per_second(now);
+    double sum = own;
+    double count = 1;
+    for (const PeerId peer : members_.live_in(now, {JobState::running})) {
+        const double theirs = members_.find(peer)->report.value.samples_per_second;
+        if (theirs <= 0) continue;
+        sum += theirs;
+        ++count;
+    }
+    return own > 0 ? own * count / sum : 1;
 }
 
 void JobRun::on_swap_word(TimePoint now, PeerId from, const SwapWord& word, Effects& effects) {
@@ -113,6 +130,9 @@ void JobRun::start_encodings(PeerId peer, Effects& effects) {
 template <typename Order>
 void JobRun::order_swap(Order order, Effects& effects) {
     PendingWork pending{.job = job_, .purpose = Purpose::none, .edge = {}};
+    if constexpr (std::is_same_v<Order, OuterStep>) {
+        if (!order.restarts) pending.purpose = Purpose::outer;
+    }
     if constexpr (is_answered<Order>) {
         pending.purpose = Purpose::swap;
         pending.edge = order.edge;

@@ -117,6 +117,7 @@ struct Adopted {
 using WorkOrder = std::variant<
     ReadSpec,
     TakeRoundSnapshot,
+    OuterStep,
     Encode,
     StoreChunk,
     Decode,
@@ -138,6 +139,7 @@ using WorkResult = std::variant<
     Encoded,
     Decoded,
     Applied,
+    OuterStepped,
     Evaluated,
     Sketched,
     Frozen,

@@ -115,7 +115,7 @@ TEST_F(WorkshopTest, ARoundsSnapshotStaysAsItWas) {
     a.shop.work({}, core::TakeRoundSnapshot{spec_.id});
     const auto then = a.parameters_of(spec_).parameters;
     a.run_to(spec_, 60);
-    const Swap swap{SwapNumber{1}, CodecId::fp32, false, /*from_round_snapshot=*/true};
+    const Swap swap{SwapNumber{1}, CodecId::fp32, false, /*of_round=*/true};
     encode(a, b, swap);
     encode(b, a, {SwapNumber{1}});
     deliver(a, b, swap);

@@ -130,7 +130,7 @@ class WorkshopTest : public testing::Test {
         SwapNumber n;
         CodecId codec = CodecId::fp32;
         bool keyframe = false;
-        bool from_round_snapshot = false;
+        bool of_round = false;
     };
 
     [[nodiscard]] core::EdgeKey edge(const Node& peer) const { return {spec_.id, peer.self, {}}; }
@@ -142,7 +142,7 @@ class WorkshopTest : public testing::Test {
             all,
             swap.codec,
             swap.keyframe,
-            swap.from_round_snapshot,
+            swap.of_round,
             swap.n.value});
     }
 

@@ -63,6 +63,7 @@ void MixWorld::make_mixer(std::size_t node) {
     MixerConfig config{
         .job = {},
         .self = member.id,
+        .site = options_.sites.empty() ? "" : options_.sites[node],
         .layout = layout_,
         .recipe = options_.recipe,
         .seed = node,
@@ -83,6 +84,8 @@ void MixWorld::link(std::size_t a, std::size_t b) {
     ++session_[{b, a}];
     for (const auto& [one, other] : {std::pair{a, b}, std::pair{b, a}}) {
         MixingOutputs outputs;
+        if (!options_.sites.empty())
+            members_[one].mixer->set_site(members_[other].id, options_.sites[other]);
         members_[one].mixer->on_linked(
             now, members_[other].id, members_[other].incarnation, outputs);
         members_[one].mixer->set_taking_part(now, members_[other].id, true, outputs);
@@ -236,96 +239,6 @@ void MixWorld::answer(std::size_t node, EdgeKey edge, SwapResult result) {
         members_[node].mixer->on_worked(now, edge, result, outputs);
         carry_out(node, outputs);
     });
-}
-
-void MixWorld::order(std::size_t node, SwapOrder& order) {
-    Member& member = members_[node];
-    if (std::holds_alternative<TakeRoundSnapshot>(order)) {
-        member.round_snapshot = member.replica;
-    } else if (auto* encode = std::get_if<Encode>(&order)) {
-        const auto& source = encode->from_round_snapshot && !member.round_snapshot.empty()
-                                 ? member.round_snapshot
-                                 : member.replica;
-        const FloatView view(source.data() + encode->range.offset, encode->range.floats);
-        const auto made = codec(node, encode->edge, encode->range.floats)
-                              .encode(view, encode->codec, encode->keyframe, encode->seed);
-        member.encoded[encode->edge] = made.bytes;
-        answer(
-            node,
-            encode->edge,
-            Encoded{
-                .bytes_total = made.bytes ? made.bytes->size() : 0,
-                .finite = made.finite,
-                .kept_ratio = made.kept_ratio});
-    } else if (auto* chunk = std::get_if<StoreChunk>(&order)) {
-        Bytes& bytes = member.arriving[chunk->edge];
-        bytes.resize(chunk->total);
-        std::copy(
-            chunk->bytes->begin(),
-            chunk->bytes->end(),
-            bytes.begin() + static_cast<std::ptrdiff_t>(chunk->offset));
-    } else if (auto* decode = std::get_if<Decode>(&order)) {
-        EdgeCodec& edge = codec(node, decode->edge, decode->range.floats);
-        const Status status =
-            edge.decode(member.arriving[decode->edge], decode->codec, decode->keyframe);
-        Decoded result{.well_formed = status.is_ok()};
-        if (status) {
-            const SwapStats stats = edge.stats();
-            result.finite = stats.finite;
-            result.distance = stats.distance;
-            result.own_norm = stats.own_norm;
-            result.remote_norm = stats.remote_norm;
-            result.hash = edge.swap_hash();
-        }
-        answer(node, decode->edge, result);
-    } else if (auto* wanted = std::get_if<Apply>(&order)) {
-        member.trainer_box.emplace_back([this, node, wanted = *wanted] { apply(node, wanted); });
-    } else if (auto* drop = std::get_if<DropSwap>(&order)) {
-        if (auto found = member.codecs.find(drop->edge); found != member.codecs.end()) {
-            found->second->reset();
-        }
-    } else if (auto* gone = std::get_if<DropEdge>(&order)) {
-        member.codecs.erase(gone->edge);
-    }
-}
-
-void MixWorld::apply(std::size_t node, const Apply& apply) {
-    Member& member = members_[node];
-    const auto found = member.codecs.find(apply.edge);
-    if (found == member.codecs.end()) return;  // the edge was voided meanwhile
-    std::vector<float> displacement(apply.range.floats);
-    found->second->displacement(apply.weight, displacement);
-    double squares = 0;
-    for (std::uint64_t i = 0; i < apply.range.floats; ++i) {
-        member.replica[apply.range.offset + i] += displacement[i];
-        squares += static_cast<double>(displacement[i]) * static_cast<double>(displacement[i]);
-    }
-    found->second->commit();
-
-    const std::size_t other = index_of(apply.edge.peer);
-    const std::size_t low = std::min(node, other);
-    const std::size_t high = std::max(node, other);
-    const SwapName name{
-        low,
-        high,
-        apply.edge.shard.value,
-        apply.n.value,
-        members_[low].incarnation.value,
-        members_[high].incarnation.value};
-    if (const auto first = owed_.find(name); first != owed_.end()) {
-        for (std::size_t i = 0; i < displacement.size(); ++i) {
-            if (first->second.displacement[i] == displacement[i]) continue;
-            ++unequal_rebuilds;
-            break;
-        }
-        owed_.erase(first);
-    } else {
-        std::vector<float> negated = displacement;
-        for (float& value : negated)
-            value = -value;
-        owed_[name] = {.by = other, .offset = apply.range.offset, .displacement = negated};
-    }
-    answer(node, apply.edge, Applied{.displacement_norm = std::sqrt(squares)});
 }
 
 void MixWorld::run_for(Duration duration) {

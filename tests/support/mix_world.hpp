@@ -20,6 +20,7 @@
 #include "core/base/rng.hpp"
 #include "core/codec/edge.hpp"
 #include "core/mixing/mixer.hpp"
+#include "core/train/outer.hpp"
 
 namespace p2p::test {
 
@@ -39,6 +40,7 @@ struct MixWorldOptions {
     double spread = 1;      ///< of the first replicas
     std::optional<core::ShareRule> share_rule{};
     std::function<bool(std::size_t, std::size_t)> has_edge{};  ///< empty: all pairs
+    std::vector<std::string> sites{};                          ///< by node; empty: one site
 };
 
 class MixWorld {
@@ -82,6 +84,8 @@ class MixWorld {
         core::Incarnation incarnation{1};
         std::vector<float> replica;
         std::vector<float> round_snapshot;
+        std::vector<float> round_moved;
+        std::optional<core::OuterMomentum> outer;
         std::map<core::EdgeKey, std::shared_ptr<core::EdgeCodec>> codecs;
         std::map<core::EdgeKey, std::shared_ptr<const core::Bytes>> encoded;
         std::map<core::EdgeKey, core::Bytes> arriving;
@@ -113,6 +117,8 @@ class MixWorld {
     void pump(std::size_t node, core::PeerId peer);
     void answer(std::size_t node, core::EdgeKey edge, core::SwapResult result);
     void apply(std::size_t node, const core::Apply& apply);
+    void take_round_snapshot(std::size_t node, bool goes_on);
+    void step_outer(std::size_t node, const core::OuterStep& order);
     core::EdgeCodec& codec(std::size_t node, const core::EdgeKey& edge, std::uint64_t floats);
     std::size_t index_of(core::PeerId peer) const;
     core::Duration draw(core::Duration low, core::Duration high);

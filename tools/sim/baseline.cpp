@@ -22,7 +22,7 @@ using core::Result;
 namespace {
 
 constexpr std::array<std::string_view, 5> names{
-    "allreduce", "allreduce-site", "diloco", "free", "none"};
+    "allreduce", "allreduce-site", "diloco-ring", "free", "none"};
 
 /// What may be tuned, with what it is unless it is.
 struct Knobs {
@@ -211,7 +211,7 @@ class BaselineRun {
 
     /// A model a node: rounds of local steps, and an average at the end of each or of the last.
     void train_all() {
-        const bool has_rounds = request_.recipe == "diloco";
+        const bool has_rounds = request_.recipe == "diloco-ring";
         core::StepBuffers buffers(spec_.model, spec_.train.batch_size, level_);
         Replicas replicas;
         for (std::size_t i = 0; i < request_.stage.nodes.size(); ++i) {

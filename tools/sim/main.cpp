@@ -38,7 +38,7 @@ constexpr double target_below_free = 0.005;
 struct Options {
     std::string stage = "three-site-8";
     std::string recipe = "ad-psgd";
-    std::vector<std::string> recipes;
+    std::string recipes;
     std::vector<std::string> axes;
     std::string format = "table";
     std::string data = "/usr/share/datasets/fashion-mnist";
@@ -151,15 +151,25 @@ int run_one(const Options& options) {
     return exit_failed;
 }
 
+/// Parts between `mark`s that stand in no parentheses.
+std::vector<std::string> split(const std::string& text, char mark) {
+    std::vector<std::string> parts(1);
+    int depth = 0;
+    for (const char letter : text) {
+        depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
+        if (letter == mark && depth == 0) {
+            parts.emplace_back();
+        } else {
+            parts.back() += letter;
+        }
+    }
+    return parts;
+}
+
 /// "ad-psgd:codec=delta(q8):when=every(16)": a recipe, and axes of its own over those of --set.
 Result<RunRequest> with_recipe(const RunRequest& base, const std::string& text) {
     RunRequest request = base;
-    std::vector<std::string> parts;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t colon = std::min(text.find(':', at), text.size());
-        parts.push_back(text.substr(at, colon - at));
-        at = colon + 1;
-    }
+    const std::vector<std::string> parts = split(text, ':');
     request.recipe = parts.front();
     request.label = text;
     const auto axes = read_axes({parts.begin() + 1, parts.end()});
@@ -182,7 +192,7 @@ int compare(const Options& options) {
     const auto base = make_request(options);
     if (!base) return tell(base.error(), exit_usage);
     std::vector<RunRequest> requests;
-    for (const std::string& recipe : options.recipes) {
+    for (const std::string& recipe : split(options.recipes, ',')) {
         const auto named = with_recipe(*base, recipe);
         if (!named) return tell(named.error(), exit_usage);
         for (std::uint64_t i = 0; i < options.seeds; ++i) {
@@ -310,7 +320,6 @@ int main(int argc, char** argv) {
     add_running(both, options);
     both->add_option(
             "--recipes", options.recipes, "a,b:axis=value:axis=value,c; free sets the target")
-        ->delimiter(',')
         ->required();
     both->add_option("--seeds", options.seeds, "how many, from --seed on")
         ->check(CLI::Range(1, 10'000))

@@ -87,33 +87,46 @@ WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer, const L
             [&](const core::RecallFinal&) { return done(recall(), 0); },
             [&](const core::CheckBlob& one) { return done(check(one, *trainer), 0); },
             [&](const core::Adopt& one) { return done(adopt(one, *trainer), 0); },
-            [&](const core::StoreChunk& one) {
-                store(one);
+            [&](const auto& one) {
+                do_at_once(one);
                 return WorkDone{};
             },
-            [&](const core::StoreBlob& one) {
-                store(one);
-                return WorkDone{};
-            },
-            [&](const core::DropSwap& one) {
-                const auto found = codecs_.find(one.edge);
-                if (found != codecs_.end()) found->second->reset();
-                return WorkDone{};
-            },
-            [&](const core::DropEdge& one) {
-                codecs_.erase(one.edge);
-                return WorkDone{};
-            },
-            [&](const core::DropBlob& one) {
-                blobs_.erase(one.hash);
-                return WorkDone{};
+            [&](const core::OuterStep& one) {
+                return WorkDone{
+                    step_outer(one, *trainer),
+                    of_floats(trainer->parameters().size(), costs.apply_seconds_a_float)};
             },
             [&](const core::TakeRoundSnapshot& one) {
-                const auto values = trainer->parameters();
-                round_[one.job].assign(values.begin(), values.end());
+                take_round_snapshot(one, *trainer);
                 return WorkDone{};
             }},
         order);
+}
+
+void Workbench::do_at_once(const core::StoreBlob& order) {
+    auto& bytes = blobs_[order.hash];
+    if (!bytes) bytes = std::make_shared<Bytes>();
+    bytes->resize(order.total);
+    std::memcpy(bytes->data() + order.offset, order.bytes->data(), order.bytes->size());
+}
+
+void Workbench::do_at_once(const core::StoreChunk& order) {
+    Bytes& bytes = arriving_[order.edge];
+    bytes.resize(order.total);
+    std::memcpy(bytes.data() + order.offset, order.bytes->data(), order.bytes->size());
+}
+
+void Workbench::do_at_once(const core::DropSwap& order) {
+    const auto found = codecs_.find(order.edge);
+    if (found != codecs_.end()) found->second->reset();
+}
+
+void Workbench::do_at_once(const core::DropEdge& order) {
+    codecs_.erase(order.edge);
+}
+
+void Workbench::do_at_once(const core::DropBlob& order) {
+    blobs_.erase(order.hash);
 }
 
 bool Workbench::touches_parameters(const core::WorkOrder& order) {
@@ -128,6 +141,7 @@ bool Workbench::touches_parameters(const core::WorkOrder& order) {
                 core::Freeze,
                 core::CheckBlob,
                 core::Adopt,
+                core::OuterStep,
                 core::TakeRoundSnapshot>;
         },
         order);
@@ -146,7 +160,7 @@ core::EdgeCodec& Workbench::codec(const EdgeKey& edge, std::uint64_t floats) {
 
 WorkResult Workbench::encode(const core::Encode& order, Trainer& trainer) {
     const core::FloatView all =
-        order.from_round_snapshot ? core::FloatView(round_[order.edge.job]) : trainer.parameters();
+        order.of_round ? core::FloatView(round_[order.edge.job].snapshot) : trainer.parameters();
     const auto view = all.subspan(order.range.offset, order.range.floats);
     const auto made =
         codec(order.edge, order.range.floats).encode(view, order.codec, order.keyframe, order.seed);
@@ -155,12 +169,6 @@ WorkResult Workbench::encode(const core::Encode& order, Trainer& trainer) {
         .bytes_total = made.bytes ? made.bytes->size() : 0,
         .finite = made.finite,
         .kept_ratio = made.kept_ratio};
-}
-
-void Workbench::store(const core::StoreChunk& order) {
-    Bytes& bytes = arriving_[order.edge];
-    bytes.resize(order.total);
-    std::memcpy(bytes.data() + order.offset, order.bytes->data(), order.bytes->size());
 }
 
 WorkResult Workbench::decode(const core::Decode& order) {
@@ -185,6 +193,12 @@ WorkResult Workbench::apply(const core::Apply& order, Trainer& trainer, const Li
     const auto live = trainer.parameters().subspan(order.range.offset, order.range.floats);
     std::transform(live.begin(), live.end(), displacement.begin(), live.begin(), std::plus<>());
     found->second->commit();
+    if (order.of_round) {
+        const auto moved =
+            core::MutableFloatView(round_[order.edge.job].moved).subspan(order.range.offset);
+        std::transform(
+            displacement.begin(), displacement.end(), moved.begin(), moved.begin(), std::plus<>());
+    }
     if (setup_.audit != nullptr) {
         setup_.audit->on_applied(
             setup_.node, setup_.index->at(order.edge.peer), lives, order, displacement);
@@ -195,6 +209,35 @@ WorkResult Workbench::apply(const core::Apply& order, Trainer& trainer, const Li
 std::shared_ptr<const Bytes> Workbench::encoded(const EdgeKey& edge) const {
     const auto found = encoded_.find(edge);
     return found == encoded_.end() ? nullptr : found->second;
+}
+
+void Workbench::take_round_snapshot(const core::TakeRoundSnapshot& order, Trainer& trainer) {
+    Round& round = round_[order.job];
+    if (order.goes_on) {
+        std::transform(
+            round.snapshot.begin(),
+            round.snapshot.end(),
+            round.moved.begin(),
+            round.snapshot.begin(),
+            std::plus<>());
+    } else {
+        const auto values = trainer.parameters();
+        round.snapshot.assign(values.begin(), values.end());
+    }
+    round.moved.assign(round.snapshot.size(), 0.0F);
+}
+
+std::optional<WorkResult> Workbench::step_outer(const core::OuterStep& order, Trainer& trainer) {
+    const auto live = trainer.parameters();
+    auto outer = outer_.find(order.job);
+    if (order.restarts || outer == outer_.end()) {
+        outer_.insert_or_assign(order.job, core::OuterMomentum(live));
+        if (order.restarts) return std::nullopt;
+        return core::OuterStepped{};
+    }
+    const auto moved = outer->second.step(live, order.settings);
+    std::transform(live.begin(), live.end(), moved.begin(), live.begin(), std::plus<>());
+    return core::OuterStepped{.displacement_norm = norm_of(moved)};
 }
 
 // --- blobs ---------------------------------------------------------------------------------------
@@ -229,13 +272,6 @@ WorkResult Workbench::recall() {
     const core::Frozen frozen{.hash = hash_of(bytes), .bytes = bytes.size()};
     serve(frozen.hash, std::move(bytes));
     return frozen;
-}
-
-void Workbench::store(const core::StoreBlob& order) {
-    auto& bytes = blobs_[order.hash];
-    if (!bytes) bytes = std::make_shared<Bytes>();
-    bytes->resize(order.total);
-    std::memcpy(bytes->data() + order.offset, order.bytes->data(), order.bytes->size());
 }
 
 WorkResult Workbench::check(const core::CheckBlob& order, Trainer& trainer) {
@@ -297,6 +333,7 @@ void Workbench::drop_job(core::JobId job) {
     std::erase_if(encoded_, is_of_it);
     std::erase_if(arriving_, is_of_it);
     round_.erase(job);
+    outer_.erase(job);
 }
 
 void Workbench::drop_all() {
@@ -304,6 +341,7 @@ void Workbench::drop_all() {
     encoded_.clear();
     arriving_.clear();
     round_.clear();
+    outer_.clear();
     blobs_.clear();
 }
 

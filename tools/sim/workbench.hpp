@@ -12,6 +12,7 @@
 
 #include "core/codec/edge.hpp"
 #include "core/node/work.hpp"
+#include "core/train/outer.hpp"
 #include "tools/sim/audit.hpp"
 #include "tools/sim/trainer.hpp"
 
@@ -75,13 +76,18 @@ class Workbench {
     core::WorkResult encode(const core::Encode& order, Trainer& trainer);
     core::WorkResult decode(const core::Decode& order);
     core::WorkResult apply(const core::Apply& order, Trainer& trainer, const Lives& lives);
+    void take_round_snapshot(const core::TakeRoundSnapshot& order, Trainer& trainer);
+    std::optional<core::WorkResult> step_outer(const core::OuterStep& order, Trainer& trainer);
     core::WorkResult freeze(const core::Freeze& order, Trainer& trainer);
     core::WorkResult check(const core::CheckBlob& order, Trainer& trainer);
     core::WorkResult adopt(const core::Adopt& order, Trainer& trainer);
     core::WorkResult recall();
     core::WorkResult read_spec(const core::ReadSpec& order);
-    void store(const core::StoreChunk& order);
-    void store(const core::StoreBlob& order);
+    void do_at_once(const core::StoreChunk& order);
+    void do_at_once(const core::StoreBlob& order);
+    void do_at_once(const core::DropSwap& order);
+    void do_at_once(const core::DropEdge& order);
+    void do_at_once(const core::DropBlob& order);
 
     WorkbenchSetup setup_;
     std::vector<float> kept_;
@@ -89,7 +95,14 @@ class Workbench {
     std::map<core::EdgeKey, std::unique_ptr<core::EdgeCodec>> codecs_;
     std::map<core::EdgeKey, std::shared_ptr<const core::Bytes>> encoded_;
     std::map<core::EdgeKey, core::Bytes> arriving_;
-    std::map<core::JobId, std::vector<float>> round_;  // the newest snapshot of a round
+
+    struct Round {
+        std::vector<float> snapshot;
+        std::vector<float> moved;  // by swaps of its phase
+    };
+
+    std::map<core::JobId, Round> round_;  // the newest
+    std::map<core::JobId, core::OuterMomentum> outer_;
     std::map<core::BlobHash, std::shared_ptr<core::Bytes>> blobs_;
 };
 

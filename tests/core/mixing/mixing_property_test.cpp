@@ -1,6 +1,7 @@
 // What must hold of mixing whatever happens: no codec, delay, broken link, restart or refusal moves
 // the mean; both ends move by the same bits; the budget keeps overlapping swaps stable.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -110,6 +111,87 @@ INSTANTIATE_TEST_SUITE_P(
         std::erase_if(name, [](char letter) { return letter == '(' || letter == ')'; });
         return name;
     });
+
+class EveryRecipe : public testing::TestWithParam<std::string> {
+  protected:
+    static MixWorldOptions options(std::uint64_t seed) {
+        return {
+            .seed = seed,
+            .nodes = 6,
+            .recipe = recipe_of(GetParam()),
+            .deadline = seconds{2},
+            .step_noise = 0.01,
+            .sites = {"a", "a", "a", "b", "b", "c"}};
+    }
+};
+
+TEST_P(EveryRecipe, LeavesTheMeanWhereStepsHaveLedItAndKeepsStepping) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        MixWorld world(options(seed));
+        const auto before = world.sum();
+        Rng rng(seed);
+        for (int i = 0; i < 8; ++i) {
+            world.run_for(milliseconds{static_cast<int>(rng.below(600))});
+            const std::size_t a = rng.below(5);
+            world.break_link(a, a + 1);
+            world.run_for(milliseconds{static_cast<int>(rng.below(100))});
+            world.mend_link(a, a + 1);
+            expect_same_sum(before, world.sum());
+        }
+        const std::uint64_t steps = world.steps(0);
+        world.run_for(seconds{5});
+        EXPECT_GT(world.steps(0), steps + 8);
+        EXPECT_LT(world.largest_distance(), 6.0);  // outer steps make more of noise
+        EXPECT_EQ(0U, world.unequal_rebuilds);
+        EXPECT_TRUE(world.offences.empty()) << world.offences.front();
+        EXPECT_TRUE(world.ledger.empty());
+        EXPECT_GT(world.ended.size(), 50U);
+    }
+}
+
+TEST_P(EveryRecipe, EndsWithEqualReplicasFromWhereverItIsStopped) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        MixWorld world(options(seed));
+        world.run_for(milliseconds{1500 + 37 * static_cast<int>(seed)});
+        world.begin_finishing();
+        world.run_for(seconds{30});
+        EXPECT_TRUE(world.is_settled());
+        EXPECT_LT(world.largest_distance(), 4e-4 * std::sqrt(700.0) * 3);
+    }
+}
+
+TEST_P(EveryRecipe, GoesOnWithoutANodeThatStandsStill) {
+    MixWorld world(options(4));
+    world.run_for(seconds{1});
+    world.stop_stepping(2);
+    world.run_for(seconds{3});  // the job's deadline is 2 s
+    const std::uint64_t steps = world.steps(5);
+    world.run_for(seconds{20});
+    EXPECT_GT(world.steps(5), steps + 5);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Recipes, EveryRecipe, testing::ValuesIn(recipe_names()), [](const auto& recipe) {
+        std::string name = recipe.param;
+        std::replace(name.begin(), name.end(), '-', '_');
+        return name;
+    });
+
+TEST(ExactRound, BringsAllOfAGroupToOneValueWhateverTheNumberOfMembers) {
+    for (const std::size_t nodes : {2U, 3U, 5U, 6U, 7U, 8U}) {
+        for (const std::string wait : {"round", "delay"}) {
+            MixWorld world(
+                {.seed = nodes,
+                 .nodes = nodes,
+                 .recipe = recipe_of("base-k", {{"wait", wait}, {"when", "every(40)"}})});
+            const auto before = world.sum();
+            world.run_for(seconds{2});
+            EXPECT_LT(world.largest_distance(), 1e-4) << nodes << " nodes, wait " << wait;
+            expect_same_sum(before, world.sum());
+        }
+    }
+}
 
 TEST(Refusal, OfOneEndChangesNothingOnEither) {
     MixWorld world({.nodes = 2, .recipe = recipe_of("ad-psgd")});

@@ -11,10 +11,10 @@ namespace {
 TEST(Recipe, TakesEachAxisOverItsRow) {
     const auto recipe = resolve_recipe("ad-psgd", {{"when", "every"}, {"codec", "delta(q8)"}}, 16);
     ASSERT_TRUE(recipe);
-    EXPECT_EQ(When::every, recipe->when);
-    EXPECT_EQ(16U, recipe->every_steps);
+    EXPECT_EQ(When::every, recipe->when.kind);
+    EXPECT_EQ(16U, recipe->when.every_steps);
     EXPECT_EQ(CodecId::delta_q8, recipe->codec);
-    EXPECT_EQ(Partners::random, recipe->partners);
+    EXPECT_EQ(Partners::random, recipe->partners.kind);
 }
 
 TEST(Recipe, NamesTheKnownOnesWhereTheNameIsWrong) {
@@ -34,6 +34,49 @@ TEST(Recipe, RefusesWhatMakesNoSenseWithTheReason) {
     EXPECT_TRUE(resolve_recipe("ad-psgd", {{"codec", "delta(q4)"}}, 1));
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"guard", "norm(0.5)"}}, 1));
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"speed", "fast"}}, 1));
+}
+
+TEST(Recipe, RefusesPartnersThatDoNotGoWithTheRounds) {
+    EXPECT_FALSE(resolve_recipe("diloco", {{"wait", "none"}}, 16));   // exact needs rounds
+    EXPECT_FALSE(resolve_recipe("diloco", {{"wait", "delay"}}, 16));  // with an outer step
+    EXPECT_FALSE(resolve_recipe("exponential", {{"when", "continuous"}, {"wait", "none"}}, 1));
+    EXPECT_FALSE(resolve_recipe("old-sgd", {{"wait", "delay(17)"}}, 16));  // longer than a round
+    EXPECT_TRUE(resolve_recipe("old-sgd", {{"wait", "delay(16)"}}, 16));
+    EXPECT_FALSE(resolve_recipe("ad-psgd", {{"local", "anchor"}}, 16));  // no outer, no anchor
+    EXPECT_FALSE(resolve_recipe("prague", {{"guard", "finite+clip(1)"}}, 16));
+    EXPECT_FALSE(resolve_recipe("d-psgd", {{"outer", "noloco"}, {"wait", "round"}}, 16));
+}
+
+TEST(Recipe, RefusesNumbersThatAnAxisCannotHave) {
+    for (const auto& [axis, value] : std::vector<std::pair<std::string, std::string>>{
+             {"partners", "groups(1)"},
+             {"partners", "groups"},
+             {"partners", "groups(2.5)"},
+             {"partners", "random(3)"},
+             {"when", "adaptive(0.2,0.1)"},
+             {"when", "every(1,2)"},
+             {"warmup", "many"},
+             {"wait", "delay(-1)"},
+             {"shards", "staggered(1)"},
+             {"local", "quasi-global(1.5)"},
+             {"outer", "nesterov(0,0.9)"},
+             {"outer", "nesterov(0.7,1)"},
+             {"outer", "noloco(1,0.5,0)"},
+             {"guard", "clip"},
+             {"guard", "norm(x)"}}) {
+        const auto recipe = resolve_recipe("ad-psgd", {{axis, value}}, 16);
+        ASSERT_FALSE(recipe) << axis << " = " << value;
+        EXPECT_NE(std::string::npos, recipe.error().what.find(value));
+        EXPECT_FALSE(recipe.error().next.empty());
+    }
+}
+
+TEST(Recipe, OfEachRowResolvesByNameAndTellsItself) {
+    for (const std::string& name : recipe_names()) {
+        const auto recipe = resolve_recipe(name, {}, 16);
+        ASSERT_TRUE(recipe) << name << ": " << recipe.error().text();
+        EXPECT_TRUE(recipe->text().starts_with(name + ": "));
+    }
 }
 
 TEST(Recipe, ReadsGuardsJoinedByPlus) {

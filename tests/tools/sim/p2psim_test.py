@@ -77,7 +77,8 @@ class Tool(unittest.TestCase):
                 (("run", "--stage", self.stage, "--seed", "-3"), "--seed"),
                 (("run", "--stage", self.stage, "--set", "codec"), "codec=q8"),
                 (("run", "--stage", self.stage, "--set", "codec=q9"), "delta(q8)"),
-                (("run", "--stage", self.stage, "--recipe", "diloco", "--set", "H=3"), "outer_lr"),
+                (("run", "--stage", self.stage, "--recipe", "diloco-ring", "--set", "H=3"),
+                 "outer_lr"),
                 (("compare", "--stage", self.stage, "--recipes", "ad-psgd:q8"), "axis=value")):
             done = p2psim(*arguments)
             self.assertEqual(2, done.returncode, arguments)

@@ -143,7 +143,7 @@ TEST(Run, RefusesARecipeOrAnAxisThatThereIsNot) {
     EXPECT_FALSE(run(request, {}));
     request.axes = {{"lr", "fast"}};
     EXPECT_FALSE(run(request, {}));
-    request = toy_request("diloco");
+    request = toy_request("diloco-ring");
     request.axes = {{"codec", "q8"}};
     EXPECT_FALSE(run(request, {}));
     request = toy_request("ad-psgd");

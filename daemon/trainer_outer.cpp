@@ -1,0 +1,75 @@
+#include "daemon/trainer_outer.hpp"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace p2p::daemon {
+
+namespace {
+
+using Tell = std::function<void(core::WorkResult)>;
+
+double norm_of(const std::vector<float>& values) {
+    double squares = 0;
+    for (const float value : values)
+        squares += static_cast<double>(value) * static_cast<double>(value);
+    return std::sqrt(squares);
+}
+
+/// On a worker.
+void tell_later(const OuterTools& tools, const Tell& tell, core::WorkResult result) {
+    tools.post([tell, result = std::move(result)] { tell(result); });
+}
+
+/// On the loop thread.
+void add(
+    const OuterTools& tools,
+    const std::shared_ptr<const std::vector<float>>& moved,
+    double norm,
+    const Tell& tell) {
+    Trainer* trainer = tools.trainer();
+    if (trainer == nullptr) return tell(trainer_gone());
+    trainer->add(tools.all, moved, [post = tools.post, norm, tell](const core::Status& status) {
+        post([norm, tell, status] {
+            tell(
+                status ? core::WorkResult(core::OuterStepped{norm})
+                       : core::WorkResult(status.error()));
+        });
+    });
+}
+
+/// On a worker.
+void compute(
+    const core::OuterStep& order,
+    const OuterTools& tools,
+    const std::vector<float>& replica,
+    const Tell& tell) {
+    OuterState& state = *tools.state;
+    if (!state) {
+        state.emplace(replica);
+        return tell_later(tools, tell, core::OuterStepped{});
+    }
+    auto moved = std::make_shared<const std::vector<float>>(state->step(replica, order.settings));
+    const double norm = norm_of(*moved);
+    tools.post([tools, moved, norm, tell] { add(tools, moved, norm, tell); });
+}
+
+}  // namespace
+
+void step_outer(const core::OuterStep& order, OuterTools tools, Tell tell) {
+    Trainer* trainer = tools.trainer();
+    if (trainer == nullptr) return tools.post([tell = std::move(tell)] { tell(trainer_gone()); });
+    const core::ShardRange all = tools.all;
+    trainer->snapshot(
+        all,
+        [order, tools = std::move(tools), tell = std::move(tell)](
+            core::Result<std::vector<float>> values) {
+            if (!values) return tell_later(tools, tell, values.error());
+            tools.workers->submit([order, tools, tell, replica = *std::move(values)] {
+                compute(order, tools, replica, tell);
+            });
+        });
+}
+
+}  // namespace p2p::daemon
