@@ -16,6 +16,7 @@ enum class CodecId : std::uint8_t {
     bf16 = 2,       ///< rounded to nearest even
     q8 = 3,         ///< 8 bits, blocks of 256 with a scale, stochastic rounding
     q4 = 4,         ///< 4 bits, the same blocks and rounding
+    fp16 = 5,       ///< IEEE half, to nearest even; too large becomes the largest finite one
     delta_q8 = 16,  ///< q8 of the difference to a reference that both ends of the link hold
     delta_q4 = 17,  ///< q4 of that difference
 };
@@ -25,11 +26,12 @@ struct CodecName {
     std::string_view name;
 };
 
-inline constexpr std::array<CodecName, 6> codec_names{{
+inline constexpr std::array<CodecName, 7> codec_names{{
     {CodecId::fp32, "fp32"},
     {CodecId::bf16, "bf16"},
     {CodecId::q8, "q8"},
     {CodecId::q4, "q4"},
+    {CodecId::fp16, "fp16"},
     {CodecId::delta_q8, "delta(q8)"},
     {CodecId::delta_q4, "delta(q4)"},
 }};

@@ -1,11 +1,11 @@
 #include "core/codec/codec.hpp"
 
-#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/codec/form.hpp"
 
 namespace p2p::core {
 
@@ -17,41 +17,18 @@ constexpr std::size_t zero_at = 2;
 constexpr std::size_t floats_at = 4;
 constexpr std::size_t seed_at = 8;
 
-constexpr std::uint32_t infinity_bits = 0x7f800000U;
-
-/// How a payload is laid out; several codings share one.
-enum class Form : std::uint8_t { fp32, bf16, q8, q4 };
-
-Form form_of(Coding coding) {
+const Form& form_of(Coding coding) {
     switch (coding.codec) {
-        case CodecId::fp32: return Form::fp32;
-        case CodecId::bf16: return Form::bf16;
-        case CodecId::q8: return Form::q8;
-        case CodecId::q4: return Form::q4;
-        case CodecId::delta_q8: return coding.keyframe ? Form::bf16 : Form::q8;
-        case CodecId::delta_q4: return coding.keyframe ? Form::bf16 : Form::q4;
+        case CodecId::fp32: return fp32_form;
+        case CodecId::bf16: return bf16_form;
+        case CodecId::q8: return q8_form;
+        case CodecId::q4: return q4_form;
+        case CodecId::fp16: return fp16_form;
+        case CodecId::delta_q8: return coding.keyframe ? bf16_form : q8_form;
+        case CodecId::delta_q4: return coding.keyframe ? bf16_form : q4_form;
     }
     P2P_CHECK(false);  // no enumerator
-    return Form::fp32;
-}
-
-std::size_t block_count(std::size_t floats) {
-    return (floats + q8_block_floats - 1) / q8_block_floats;
-}
-
-bool has_blocks(Form form) {
-    return form == Form::q8 || form == Form::q4;
-}
-
-std::size_t payload_bytes(Form form, std::size_t floats) {
-    switch (form) {
-        case Form::fp32: return floats * sizeof(float);
-        case Form::bf16: return floats * 2;
-        case Form::q8: return block_count(floats) * sizeof(float) + floats;
-        case Form::q4: return block_count(floats) * sizeof(float) + (floats + 1) / 2;
-    }
-    P2P_CHECK(false);  // no enumerator
-    return 0;
+    return fp32_form;
 }
 
 /// What a header says, once it is known to be whole.
@@ -77,42 +54,16 @@ Header trusted_header(ByteView encoding, std::size_t first, std::size_t slice_fl
     P2P_CHECK(
         encoding.size()
         == encoded_bytes(header.coding.codec, header.floats, header.coding.keyframe));
-    P2P_CHECK(first % q8_block_floats == 0 && first <= header.floats);
+    const std::size_t unit = form_of(header.coding).slice_unit;
+    P2P_CHECK(first % unit == 0 && first <= header.floats);
     P2P_CHECK(slice_floats <= header.floats - first);
-    P2P_CHECK(slice_floats % q8_block_floats == 0 || first + slice_floats == header.floats);
+    P2P_CHECK(slice_floats % unit == 0 || first + slice_floats == header.floats);
     return header;
 }
 
-/// Where the scales and the codes of a slice stand in a payload of blocks, counted from its start.
-struct BlockPlace {
-    std::size_t scales;
-    std::size_t codes;
-};
+}  // namespace
 
-BlockPlace place_of(Form form, std::size_t floats, std::size_t first) {
-    return {
-        .scales = first / q8_block_floats * sizeof(float),
-        .codes = block_count(floats) * sizeof(float) + (form == Form::q4 ? first / 2 : first)};
-}
-
-/// Positive zero up to the largest finite number.
-bool is_scale(std::uint32_t bits) {
-    return bits < infinity_bits;
-}
-
-Status check_scales(ByteView payload, std::size_t floats) {
-    for (std::size_t block = 0; block < block_count(floats); ++block) {
-        if (is_scale(load_le<std::uint32_t>(payload.data() + block * sizeof(float)))) continue;
-        return Error{
-            .code = ErrorCode::malformed,
-            .what = "encoded shard refused",
-            .why = "the scale of block " + std::to_string(block) + " is negative or not finite",
-            .next = "the swap is refused; look at that peer's loss"};
-    }
-    return {};
-}
-
-Error refused(ErrorCode code, std::string why) {
+Error refused_encoding(ErrorCode code, std::string why) {
     return Error{
         .code = code,
         .what = "encoded shard refused",
@@ -120,14 +71,12 @@ Error refused(ErrorCode code, std::string why) {
         .next = "compare the versions of both ends"};
 }
 
-}  // namespace
-
 Coding normalized(Coding coding) {
     return {.codec = coding.codec, .keyframe = coding.keyframe && has_reference(coding.codec)};
 }
 
 std::size_t encoded_bytes(CodecId codec, std::size_t floats, bool keyframe) {
-    return encoding_header_bytes + payload_bytes(form_of({codec, keyframe}), floats);
+    return encoding_header_bytes + form_of({codec, keyframe}).payload_bytes(floats);
 }
 
 Bytes encode(const Kernels& kernels, Coding coding, FloatView values, std::uint64_t seed) {
@@ -149,40 +98,26 @@ Bytes start_encoding(Coding coding, std::size_t floats, std::uint64_t seed) {
     encoding[codec_at] = static_cast<std::uint8_t>(told.codec);
     encoding[keyframe_at] = told.keyframe ? 1 : 0;
     store_le(encoding.data() + floats_at, static_cast<std::uint32_t>(floats));
-    store_le(encoding.data() + seed_at, has_blocks(form_of(told)) ? seed : std::uint64_t{0});
+    store_le(encoding.data() + seed_at, form_of(told).has_seed ? seed : std::uint64_t{0});
     return encoding;
 }
 
 void encode_slice(
     const Kernels& kernels, FloatView slice, std::size_t first, MutableByteView encoding) {
     const Header header = trusted_header(encoding, first, slice.size());
-    std::uint8_t* payload = encoding.data() + encoding_header_bytes;
     if (slice.empty()) return;
-    const Form form = form_of(header.coding);
-    switch (form) {
-        case Form::fp32:
-            std::memcpy(payload + first * sizeof(float), slice.data(), slice.size_bytes());
-            return;
-        case Form::bf16:
-            kernels.encode_bf16(slice.data(), slice.size(), payload + first * 2);
-            return;
-        case Form::q8:
-        case Form::q4:
-            const BlockPlace place = place_of(form, header.floats, first);
-            (form == Form::q8 ? kernels.encode_q8 : kernels.encode_q4)(
-                slice.data(),
-                slice.size(),
-                {.seed = header.seed, .first_block = first / q8_block_floats},
-                payload + place.scales,
-                payload + place.codes);
-            return;
-    }
+    form_of(header.coding)
+        .encode(
+            kernels,
+            slice,
+            {.first = first, .floats = header.floats, .seed = header.seed},
+            encoding.data() + encoding_header_bytes);
 }
 
 Status check_encoding(Coding coding, ByteView bytes, std::size_t floats) {
     const Coding told = normalized(coding);
     if (bytes.size() != encoded_bytes(told.codec, floats, told.keyframe)) {
-        return refused(
+        return refused_encoding(
             ErrorCode::wrong_size,
             std::to_string(bytes.size()) + " bytes do not make "
                 + std::string(codec_name(told.codec)) + " of " + std::to_string(floats)
@@ -190,44 +125,36 @@ Status check_encoding(Coding coding, ByteView bytes, std::size_t floats) {
     }
     if (bytes[codec_at] != static_cast<std::uint8_t>(told.codec)
         || bytes[keyframe_at] != (told.keyframe ? 1 : 0)) {
-        return refused(ErrorCode::malformed, "it names another codec than was agreed");
+        return refused_encoding(ErrorCode::malformed, "it names another codec than was agreed");
     }
     if (bytes[zero_at] != 0 || bytes[zero_at + 1] != 0) {
-        return refused(ErrorCode::malformed, "reserved bytes are not zero");
+        return refused_encoding(ErrorCode::malformed, "reserved bytes are not zero");
     }
     const Header header = read_header(bytes);
     if (header.floats != floats) {
-        return refused(
+        return refused_encoding(
             ErrorCode::wrong_size,
             "it says " + std::to_string(header.floats) + " floats, the layout says "
                 + std::to_string(floats));
     }
-    if (has_blocks(form_of(told)))
-        return check_scales(bytes.subspan(encoding_header_bytes), floats);
-    if (header.seed != 0) return refused(ErrorCode::malformed, "a seed where nothing is drawn");
-    return {};
+    const Form& form = form_of(told);
+    if (!form.has_seed && header.seed != 0) {
+        return refused_encoding(ErrorCode::malformed, "a seed where nothing is drawn");
+    }
+    if (form.check == nullptr) return {};
+    return form.check(bytes.subspan(encoding_header_bytes), floats);
 }
 
 void decode_slice(
     const Kernels& kernels, ByteView encoding, std::size_t first, MutableFloatView slice) {
     const Header header = trusted_header(encoding, first, slice.size());
-    const std::uint8_t* payload = encoding.data() + encoding_header_bytes;
     if (slice.empty()) return;
-    const Form form = form_of(header.coding);
-    switch (form) {
-        case Form::fp32:
-            std::memcpy(slice.data(), payload + first * sizeof(float), slice.size_bytes());
-            return;
-        case Form::bf16:
-            kernels.decode_bf16(payload + first * 2, slice.size(), slice.data());
-            return;
-        case Form::q8:
-        case Form::q4:
-            const BlockPlace place = place_of(form, header.floats, first);
-            (form == Form::q8 ? kernels.decode_q8 : kernels.decode_q4)(
-                payload + place.scales, payload + place.codes, slice.size(), slice.data());
-            return;
-    }
+    form_of(header.coding)
+        .decode(
+            kernels,
+            encoding.data() + encoding_header_bytes,
+            {.first = first, .floats = header.floats, .seed = header.seed},
+            slice);
 }
 
 }  // namespace p2p::core

@@ -1,14 +1,16 @@
 #pragma once
 
-// One shard as bytes: fp32, bf16, q8 and q4, behind a header of 16 bytes.
+// One shard as bytes: fp32, bf16, fp16, q8 and q4, behind a header of 16 bytes.
 //
 // What is here keeps no state: `delta(...)` finds the coding of its difference and of its keyframe
-// here, the references belong to codec/edge. Nothing is allocated by a number from the bytes: the
-// caller knows the count from the job's layout, and bytes that say otherwise are refused.
+// here, the references belong to codec/edge; how each payload is laid out is codec/form. Nothing is
+// allocated by a number from the bytes: the caller knows the count from the job's layout, and bytes
+// that say otherwise are refused.
 //
 //   codec u8 | keyframe u8 | 0 u16 | floats u32 | seed u64 | payload        (little-endian)
 //   payload:  fp32  floats x 4 bytes
 //             bf16  floats x 2 bytes (also the keyframe of a codec with a reference)
+//             fp16  floats x 2 bytes
 //             q8    one float32 scale a block of 256, then floats x 1 byte (also delta(q8))
 //             q4    the same with half a byte a float, rounded up (also delta(q4))
 
@@ -45,11 +47,11 @@ struct Coding {
 
 /// What the bytes stand for, into `out`, which has the size that the layout says. Errors: malformed
 /// (header, or a scale that is negative or not finite), wrong_size; `out` is untouched by them.
-/// Values of fp32 and bf16 may be NaN or infinite: the swap's statistics tell.
+/// Values of fp32, bf16 and fp16 may be NaN or infinite: the swap's statistics tell.
 Status decode(const Kernels& kernels, Coding coding, ByteView bytes, MutableFloatView out);
 
 // The same in slices, for callers that want each slice to stay in cache between two passes.
-// `first` is the slice's first float, a multiple of `q8_block_floats`.
+// `first` is the slice's first float, a multiple of its form's slice_unit (core/codec/form).
 
 /// An encoding with its header written and its payload still zero.
 [[nodiscard]] Bytes start_encoding(Coding coding, std::size_t floats, std::uint64_t seed);

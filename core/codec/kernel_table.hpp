@@ -28,6 +28,12 @@ struct Kernels {
     void (*encode_bf16)(const float* values, std::size_t count, std::uint8_t* out);
     void (*decode_bf16)(const std::uint8_t* in, std::size_t count, float* out);
 
+    /// IEEE binary16, rounded to nearest even. A finite number too large for it becomes the largest
+    /// that it has, 65504 with its sign; infinities stay infinite, NaN stays NaN. In integers, so
+    /// that no processor's own conversion has a say.
+    void (*encode_fp16)(const float* values, std::size_t count, std::uint8_t* out);
+    void (*decode_fp16)(const std::uint8_t* in, std::size_t count, float* out);
+
     /// One float32 scale a block, max|x|/127, and one code a float, floor(x/scale + u) with u
     /// uniform in [0,1): the mean over seeds of scale * code is x, to float rounding. A block whose
     /// largest value is below 2^-100 gets scale 0. @pre all values are finite, else codes and

@@ -83,6 +83,57 @@ void decode_bf16(const uint8_t* __restrict in, size_t count, float* __restrict o
     }
 }
 
+// fp16
+
+constexpr int32_t infinity_bits = 0x7f800000;
+constexpr int32_t half_infinity = 0x7c00;
+constexpr int32_t half_largest = 0x7bff;          // 65504
+constexpr int32_t half_smallest_normal = 0x0400;  // 2^-14
+constexpr int32_t smallest_normal_bits = 0x38800000;
+constexpr int32_t exponent_shift = (127 - 15) << 10;  // between the two biases, in halves
+
+uint16_t to_fp16(float value) {
+    const uint32_t bits = bits_of(value);
+    const auto magnitude = static_cast<int32_t>(bits & 0x7fffffffU);
+    const int32_t normal = ((magnitude + 0xfff + ((magnitude >> 13) & 1)) >> 13) - exponent_shift;
+    // One unit of a float between 0.5 and 1 is 2^-24, the smallest half: the addition rounds to it.
+    const float shifted = float_of(static_cast<uint32_t>(magnitude)) + 0.5F;
+    const auto subnormal = static_cast<int32_t>(bits_of(shifted) - 0x3f000000U);
+    const int32_t rounded = magnitude < smallest_normal_bits ? subnormal : normal;
+    const int32_t finite = rounded < half_largest ? rounded : half_largest;
+    const int32_t quiet_nan = half_infinity | 0x200 | ((magnitude >> 13) & 0x3ff);
+    const int32_t special = magnitude == infinity_bits ? half_infinity : quiet_nan;
+    const int32_t half = magnitude < infinity_bits ? finite : special;
+    return static_cast<uint16_t>(half | static_cast<int32_t>((bits >> 16U) & 0x8000U));
+}
+
+float from_fp16(uint16_t half) {
+    const auto magnitude = static_cast<int32_t>(half & 0x7fffU);
+    const uint32_t sign = static_cast<uint32_t>(half & 0x8000U) << 16U;
+    const float small = static_cast<float>(magnitude) * 0x1p-24F;
+    const int32_t normal = (magnitude + exponent_shift) << 13;
+    const int32_t special = (magnitude << 13) | infinity_bits;
+    const int32_t large = magnitude < half_infinity ? normal : special;
+    const uint32_t bits =
+        magnitude < half_smallest_normal ? bits_of(small) : static_cast<uint32_t>(large);
+    return float_of(bits | sign);
+}
+
+void encode_fp16(const float* __restrict values, size_t count, uint8_t* __restrict out) {
+    for (size_t i = 0; i < count; ++i) {
+        const uint16_t half = to_fp16(values[i]);
+        __builtin_memcpy(out + 2 * i, &half, sizeof half);
+    }
+}
+
+void decode_fp16(const uint8_t* __restrict in, size_t count, float* __restrict out) {
+    for (size_t i = 0; i < count; ++i) {
+        uint16_t half = 0;
+        __builtin_memcpy(&half, in + 2 * i, sizeof half);
+        out[i] = from_fp16(half);
+    }
+}
+
 // q8 and q4. A value in units of the scale becomes a fixed-point number of 15 binary places, 15
 // random bits are added, and the places are cut off: what a floor of x/scale + u would give, in
 // integers.
@@ -297,6 +348,8 @@ void subtract(const float* __restrict delta, size_t count, float* __restrict val
 const core::Kernels codec_table{
     .encode_bf16 = encode_bf16,
     .decode_bf16 = decode_bf16,
+    .encode_fp16 = encode_fp16,
+    .decode_fp16 = decode_fp16,
     .encode_q8 = encode_q8,
     .decode_q8 = decode_q8,
     .encode_q4 = encode_q4,

@@ -15,6 +15,7 @@ TEST_F(WorkshopTest, ASwapMovesBothEndsByExactlyOppositeDisplacements) {
           CodecId::bf16,
           CodecId::q8,
           CodecId::q4,
+          CodecId::fp16,
           CodecId::delta_q8,
           CodecId::delta_q4}) {
         const auto x = a.parameters_of(spec_).parameters;

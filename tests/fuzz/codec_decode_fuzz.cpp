@@ -17,9 +17,10 @@ using p2p::core::ByteView;
 using p2p::core::CodecId;
 using p2p::core::Coding;
 
-constexpr std::array<Coding, 8> codings{{
+constexpr std::array<Coding, 9> codings{{
     {CodecId::fp32, false},
     {CodecId::bf16, false},
+    {CodecId::fp16, false},
     {CodecId::q8, false},
     {CodecId::q4, false},
     {CodecId::delta_q4, false},

@@ -170,18 +170,11 @@ JobReport any_report(Rng& rng) {
 }
 
 SwapOpen any_open(Rng& rng) {
-    constexpr CodecId codecs[] = {
-        CodecId::fp32,
-        CodecId::bf16,
-        CodecId::q8,
-        CodecId::q4,
-        CodecId::delta_q8,
-        CodecId::delta_q4};
     const SwapKey key = any_key(rng);
     return {
         .key = key,
         .round = Round{any(rng, limits::count_mesh_max)},
-        .codec = codecs[rng.below(std::size(codecs))],
+        .codec = codec_names[rng.below(codec_names.size())].id,
         .reference = SwapNumber{any(rng, key.n.value)},
         .gamma = static_cast<float>(1 - rng.uniform() / 2),
         .share = static_cast<float>(0.75 - rng.uniform() / 2)};

@@ -20,9 +20,10 @@ const Kernels& best() {
     return kernels(best_kernel_level());
 }
 
-constexpr std::array<Coding, 8> codings{{
+constexpr std::array<Coding, 9> codings{{
     {CodecId::fp32, false},
     {CodecId::bf16, false},
+    {CodecId::fp16, false},
     {CodecId::q8, false},
     {CodecId::q4, false},
     {CodecId::delta_q4, false},
@@ -60,6 +61,7 @@ TEST(Codec, MakesExactlyTheBytesItSays) {
 TEST(Codec, TakesTheBytesThatItsNameSays) {
     EXPECT_EQ(16 + 4000U, encoded_bytes(CodecId::fp32, 1000, false));
     EXPECT_EQ(16 + 2000U, encoded_bytes(CodecId::bf16, 1000, false));
+    EXPECT_EQ(16 + 2000U, encoded_bytes(CodecId::fp16, 1000, false));
     EXPECT_EQ(16 + 1016U, encoded_bytes(CodecId::q8, 1000, false));
     EXPECT_EQ(16 + 516U, encoded_bytes(CodecId::q4, 1000, false));
     EXPECT_EQ(16 + 517U, encoded_bytes(CodecId::delta_q4, 1001, false));
@@ -128,6 +130,13 @@ TEST(Codec, WritesBf16AsEver) {
     EXPECT_EQ(
         "02000000050000000000000000000000803f20c0cd3d0000fe42",
         to_hex(encode(best(), {CodecId::bf16, false}, golden_values, 9)));
+}
+
+TEST(Codec, WritesFp16AsEver) {
+    // By Python's struct: ''.join(struct.pack('<e', x).hex() for x in values)
+    EXPECT_EQ(
+        "05000000050000000000000000000000003c00c1662e0000f057",
+        to_hex(encode(best(), {CodecId::fp16, false}, golden_values, 9)));
 }
 
 TEST(Codec, WritesQ8AsEver) {

@@ -78,7 +78,8 @@ constexpr Coding keyframe{CodecId::delta_q8, true};
 constexpr Coding delta{CodecId::delta_q8, false};
 
 TEST(Edge, RebuildsTheSameAtBothEndsUnderEveryCodec) {
-    for (const CodecId codec : {CodecId::fp32, CodecId::bf16, CodecId::q8, CodecId::q4}) {
+    for (const CodecId codec :
+         {CodecId::fp32, CodecId::bf16, CodecId::fp16, CodecId::q8, CodecId::q4}) {
         Ends ends;
         ends.exchange(normal_floats(1), normal_floats(2), {codec, false}, 3);
         ends.expect_same_values();

@@ -83,6 +83,26 @@ std::vector<float> decode_bf16(const Kernels& table, const Bytes& bytes) {
     return values;
 }
 
+Bytes encode_fp16(const Kernels& table, const std::vector<float>& values) {
+    Bytes bytes(values.size() * 2);
+    table.encode_fp16(values.data(), values.size(), bytes.data());
+    return bytes;
+}
+
+std::vector<float> decode_fp16(const Kernels& table, const Bytes& bytes) {
+    std::vector<float> values(bytes.size() / 2);
+    table.decode_fp16(bytes.data(), values.size(), values.data());
+    return values;
+}
+
+/// All halves in order of their bits.
+Bytes every_half() {
+    Bytes bytes(2 * 65'536);
+    for (std::uint32_t half = 0; half < 65'536; ++half)
+        store_le(bytes.data() + 2 * half, static_cast<std::uint16_t>(half));
+    return bytes;
+}
+
 /// Levels above scalar that this processor runs, each with the kinds of numbers to try.
 class EveryLevel : public testing::TestWithParam<KernelLevel> {
   protected:
@@ -117,6 +137,16 @@ TEST_P(EveryLevel, CastsToAndFromBf16LikeScalar) {
         ASSERT_EQ(bytes, encode_bf16(level(), values));
         ASSERT_TRUE(is_same(decode_bf16(scalar(), bytes), decode_bf16(level(), bytes)));
     });
+}
+
+TEST_P(EveryLevel, CastsToAndFromFp16LikeScalar) {
+    for_all_inputs([&](const auto& values, const auto&) {
+        const Bytes bytes = encode_fp16(scalar(), values);
+        ASSERT_EQ(bytes, encode_fp16(level(), values));
+        ASSERT_TRUE(is_same(decode_fp16(scalar(), bytes), decode_fp16(level(), bytes)));
+    });
+    const Bytes halves = every_half();
+    ASSERT_TRUE(is_same(decode_fp16(scalar(), halves), decode_fp16(level(), halves)));
 }
 
 TEST_P(EveryLevel, CodesQ8LikeScalar) {
@@ -197,6 +227,47 @@ TEST(Bf16, KeepsNanInfinityAndTheSignOfZero) {
     EXPECT_EQ(infinity, kept[2]);
     EXPECT_EQ(-infinity, kept[3]);
     EXPECT_TRUE(std::signbit(kept[4]));
+}
+
+TEST(Fp16, TakesEveryHalfBackToItself) {
+    const Bytes halves = every_half();
+    const Bytes back = encode_fp16(best(), decode_fp16(best(), halves));
+    for (std::uint32_t half = 0; half < 65'536; ++half) {
+        if ((half & 0x7fffU) > 0x7c00U) continue;  // NaN: only that it stays one is promised
+        ASSERT_EQ(half, load_le<std::uint16_t>(back.data() + 2 * half));
+    }
+}
+
+TEST(Fp16, RoundsToTheNearestAndTiesToEven) {
+    // Between each finite half and the next: the middle goes to the even one, what lies a float's
+    // last place from it to the nearer one.
+    const Bytes halves = every_half();
+    const auto values = decode_fp16(best(), halves);
+    for (std::uint16_t half = 0; half < 0x7bff; ++half) {
+        const float middle = (values[half] + values[half + 1U]) / 2;
+        const Bytes coded = encode_fp16(
+            best(), {std::nextafter(middle, 0.0F), middle, -std::nextafter(middle, infinity)});
+        ASSERT_EQ(half, load_le<std::uint16_t>(coded.data()));
+        ASSERT_EQ(half + half % 2, load_le<std::uint16_t>(coded.data() + 2));
+        ASSERT_EQ(0x8000 + half + 1, load_le<std::uint16_t>(coded.data() + 4));
+    }
+}
+
+TEST(Fp16, SaturatesWhatIsTooLargeAndKeepsInfinityNanAndTheSignOfZero) {
+    const auto kept = decode_fp16(
+        best(),
+        encode_fp16(
+            best(),
+            {65504.0F, 65520.0F, -1e6F, largest_float, infinity, -infinity, not_a_number, -0.0F}));
+    EXPECT_EQ(65504.0F, kept[0]);
+    EXPECT_EQ(65504.0F, kept[1]);
+    EXPECT_EQ(-65504.0F, kept[2]);
+    EXPECT_EQ(65504.0F, kept[3]);
+    EXPECT_EQ(infinity, kept[4]);
+    EXPECT_EQ(-infinity, kept[5]);
+    EXPECT_TRUE(std::isnan(kept[6]));
+    EXPECT_TRUE(std::signbit(kept[7]));
+    EXPECT_EQ(0.0F, kept[7]);
 }
 
 TEST(IsFinite, SeesOneBadValueAnywhere) {

@@ -105,7 +105,7 @@ TEST_P(EveryCodec, GoesOnAfterANodeWasRestartedInTheMiddleOfSwaps) {
 INSTANTIATE_TEST_SUITE_P(
     Codecs,
     EveryCodec,
-    testing::Values("fp32", "bf16", "q8", "delta(q8)", "delta(q4)"),
+    testing::Values("fp32", "bf16", "fp16", "q8", "delta(q8)", "delta(q4)"),
     [](const auto& codec) {
         std::string name = codec.param;
         std::erase_if(name, [](char letter) { return letter == '(' || letter == ')'; });

@@ -76,6 +76,13 @@ TEST(Recipe, OfEachRowResolvesByNameAndTellsItself) {
         const auto recipe = resolve_recipe(name, {}, 16);
         ASSERT_TRUE(recipe) << name << ": " << recipe.error().text();
         EXPECT_TRUE(recipe->text().starts_with(name + ": "));
+TEST(Recipe, TakesEveryCodecThatItNamesWhereTheNameIsWrong) {
+    const std::string told = resolve_recipe("ad-psgd", {{"codec", "q9"}}, 1).error().next;
+    for (const CodecName& codec : codec_names) {
+        const std::string name(codec.name);
+        const bool is_taken = resolve_recipe("ad-psgd", {{"codec", name}}, 1).has_value();
+        EXPECT_EQ(codec.id != CodecId::q4, is_taken) << name;
+        EXPECT_EQ(is_taken, (told + ",").find(" " + name + ",") != std::string::npos) << told;
     }
 }
 
