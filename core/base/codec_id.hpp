@@ -12,13 +12,16 @@
 namespace p2p::core {
 
 enum class CodecId : std::uint8_t {
-    fp32 = 1,       ///< as it is
-    bf16 = 2,       ///< rounded to nearest even
-    q8 = 3,         ///< 8 bits, blocks of 256 with a scale, stochastic rounding
-    q4 = 4,         ///< 4 bits, the same blocks and rounding
-    fp16 = 5,       ///< IEEE half, to nearest even; too large becomes the largest finite one
-    delta_q8 = 16,  ///< q8 of the difference to a reference that both ends of the link hold
-    delta_q4 = 17,  ///< q4 of that difference
+    fp32 = 1,            ///< as it is
+    bf16 = 2,            ///< rounded to nearest even
+    q8 = 3,              ///< 8 bits, blocks of 256 with a scale, stochastic rounding
+    q4 = 4,              ///< 4 bits, the same blocks and rounding
+    fp16 = 5,            ///< IEEE half, to nearest even; too large becomes the largest finite one
+    delta_q8 = 16,       ///< q8 of the difference to a reference that both ends of the link hold
+    delta_q4 = 17,       ///< q4 of that difference
+    delta_topk16 = 18,   ///< of that difference the 16 largest of each 4096, in 2 bits each
+    delta_topk64 = 19,   ///< the 64 largest
+    delta_topk256 = 20,  ///< the 256 largest
 };
 
 struct CodecName {
@@ -26,7 +29,7 @@ struct CodecName {
     std::string_view name;
 };
 
-inline constexpr std::array<CodecName, 7> codec_names{{
+inline constexpr std::array<CodecName, 10> codec_names{{
     {CodecId::fp32, "fp32"},
     {CodecId::bf16, "bf16"},
     {CodecId::q8, "q8"},
@@ -34,9 +37,14 @@ inline constexpr std::array<CodecName, 7> codec_names{{
     {CodecId::fp16, "fp16"},
     {CodecId::delta_q8, "delta(q8)"},
     {CodecId::delta_q4, "delta(q4)"},
+    {CodecId::delta_topk16, "delta(topk(16))"},
+    {CodecId::delta_topk64, "delta(topk(64))"},
+    {CodecId::delta_topk256, "delta(topk(256))"},
 }};
 
+/// "delta(topk)" is delta(topk(64)).
 [[nodiscard]] constexpr std::optional<CodecId> codec_from_name(std::string_view name) {
+    if (name == "delta(topk)") return CodecId::delta_topk64;
     for (const auto& entry : codec_names) {
         if (entry.name == name) return entry.id;
     }
@@ -56,7 +64,25 @@ inline constexpr std::array<CodecName, 7> codec_names{{
 
 /// Codecs that keep a reference on each link, and so start with a keyframe.
 [[nodiscard]] constexpr bool has_reference(CodecId id) {
-    return id == CodecId::delta_q8 || id == CodecId::delta_q4;
+    switch (id) {
+        case CodecId::delta_q8:
+        case CodecId::delta_q4:
+        case CodecId::delta_topk16:
+        case CodecId::delta_topk64:
+        case CodecId::delta_topk256: return true;
+        case CodecId::fp32:
+        case CodecId::bf16:
+        case CodecId::q8:
+        case CodecId::q4:
+        case CodecId::fp16: return false;
+    }
+    return false;
+}
+
+/// Codecs that tell only part of a difference, and the rest in later swaps.
+[[nodiscard]] constexpr bool is_sparse(CodecId id) {
+    return id == CodecId::delta_topk16 || id == CodecId::delta_topk64
+           || id == CodecId::delta_topk256;
 }
 
 }  // namespace p2p::core

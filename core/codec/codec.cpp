@@ -26,6 +26,9 @@ const Form& form_of(Coding coding) {
         case CodecId::fp16: return fp16_form;
         case CodecId::delta_q8: return coding.keyframe ? bf16_form : q8_form;
         case CodecId::delta_q4: return coding.keyframe ? bf16_form : q4_form;
+        case CodecId::delta_topk16: return coding.keyframe ? bf16_form : topk16_form;
+        case CodecId::delta_topk64: return coding.keyframe ? bf16_form : topk64_form;
+        case CodecId::delta_topk256: return coding.keyframe ? bf16_form : topk256_form;
     }
     P2P_CHECK(false);  // no enumerator
     return fp32_form;

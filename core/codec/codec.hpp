@@ -1,6 +1,6 @@
 #pragma once
 
-// One shard as bytes: fp32, bf16, fp16, q8 and q4, behind a header of 16 bytes.
+// One shard as bytes: fp32, bf16, fp16, q8, q4 and topk, behind a header of 16 bytes.
 //
 // What is here keeps no state: `delta(...)` finds the coding of its difference and of its keyframe
 // here, the references belong to codec/edge; how each payload is laid out is codec/form. Nothing is
@@ -13,6 +13,8 @@
 //             fp16  floats x 2 bytes
 //             q8    one float32 scale a block of 256, then floats x 1 byte (also delta(q8))
 //             q4    the same with half a byte a float, rounded up (also delta(q4))
+//             topk  the k largest of each 4096 floats, each in 2 bits, with their places in a
+//                   fixed number of bits (codec/form_topk); only delta(topk(k))
 
 #include <cstddef>
 #include <cstdint>

@@ -40,6 +40,9 @@ extern const Form bf16_form;
 extern const Form fp16_form;
 extern const Form q8_form;  // form_blocks
 extern const Form q4_form;
+extern const Form topk16_form;  // form_topk
+extern const Form topk64_form;
+extern const Form topk256_form;
 
 /// What check() says of bytes that it refuses.
 [[nodiscard]] Error refused_encoding(ErrorCode code, std::string why);

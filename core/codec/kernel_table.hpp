@@ -21,6 +21,24 @@ struct Q8Position {
     std::uint64_t first_block;  ///< index of the run's first block in the whole encoding
 };
 
+/// Floats of which topk keeps the largest few, and how many at most.
+inline constexpr std::size_t topk_chunk_floats = 4096;
+inline constexpr std::size_t topk_kept_max = 256;
+
+/// A scale of topk is 2^-96 to 2^32 in steps of a quarter octave: the code and what is added to it
+/// make the top of a float32's bits.
+inline constexpr std::uint32_t topk_scale_bits = 9;
+inline constexpr std::uint32_t topk_scale_base = 124;
+inline constexpr float topk_mean_min = 0x1p-94F;  ///< of the kept magnitudes; below, all is zero
+
+/// What topk keeps of a chunk.
+struct TopkChunk {
+    std::uint32_t count;                  ///< at most what was asked for
+    std::uint32_t scale;                  ///< code of it, 0 where nothing is kept
+    std::uint16_t places[topk_kept_max];  ///< rising
+    std::uint8_t codes[topk_kept_max];    ///< bit 0: negative; bit 1: two scales instead of one
+};
+
 /// Ranges never overlap but where a function says that it works in place. Bytes are little-endian
 /// and may lie anywhere.
 struct Kernels {
@@ -58,6 +76,14 @@ struct Kernels {
         std::uint8_t* codes);
     void (*decode_q4)(
         const std::uint8_t* scales, const std::uint8_t* codes, std::size_t count, float* out);
+
+    /// Of at most topk_chunk_floats values the `keep` largest by magnitude (of equal ones the
+    /// first), less those nearer to 0 than to the scale, each to the nearer of one and two scales.
+    /// The scale is the one of least error among eight around the mean of those magnitudes. So
+    /// |rebuilt - x| is at most |x| for each, and in all less than before where anything was to
+    /// tell.
+    /// @pre 0 < keep <= topk_kept_max, all values are finite (else what is kept means nothing)
+    void (*keep_topk)(const float* values, std::size_t count, std::size_t keep, TopkChunk& out);
 
     /// Sum of x^2 in double; not finite exactly where some x is not.
     double (*sum_of_squares)(const float* values, std::size_t count);

@@ -8,7 +8,7 @@
 
 #include <bit>
 
-#include "core/codec/kernel_table.hpp"
+#include "core/codec/level_parts.hpp"
 
 static_assert(std::endian::native == std::endian::little, "the encodings are little-endian");
 
@@ -354,6 +354,7 @@ const core::Kernels codec_table{
     .decode_q8 = decode_q8,
     .encode_q4 = encode_q4,
     .decode_q4 = decode_q4,
+    .keep_topk = keep_topk,
     .sum_of_squares = sum_of_squares,
     .sum_of_squared_differences = sum_of_squared_differences,
     .is_finite = is_finite,

@@ -163,8 +163,11 @@ bool Mixer::is_settled() const {
 
 CodecId Mixer::codec() const {
     const CodecId own = config_.recipe.codec;
-    // A stateless lossy codec has a floor under the distance (JOBS.md, The end).
-    return is_finishing_ && !has_reference(own) ? CodecId::fp32 : own;
+    if (!is_finishing_) return own;
+    // A stateless lossy codec has a floor under the distance (JOBS.md, The end). A sparse one would
+    // call references near while what they have not been told is not; dense, they catch up.
+    if (is_sparse(own)) return CodecId::delta_q8;
+    return has_reference(own) ? own : CodecId::fp32;
 }
 
 ShareRule Mixer::share_rule() const {

@@ -17,7 +17,7 @@ using p2p::core::ByteView;
 using p2p::core::CodecId;
 using p2p::core::Coding;
 
-constexpr std::array<Coding, 9> codings{{
+constexpr std::array<Coding, 12> codings{{
     {CodecId::fp32, false},
     {CodecId::bf16, false},
     {CodecId::fp16, false},
@@ -27,6 +27,9 @@ constexpr std::array<Coding, 9> codings{{
     {CodecId::delta_q4, true},
     {CodecId::delta_q8, false},
     {CodecId::delta_q8, true},
+    {CodecId::delta_topk16, false},
+    {CodecId::delta_topk64, false},
+    {CodecId::delta_topk256, false},
 }};
 
 /// Random bytes hardly ever fit a header, so the input may also be a payload with a true one.
@@ -38,6 +41,9 @@ void decode_payload(Coding coding, ByteView payload, std::size_t floats) {
         std::memcpy(bytes.data() + p2p::core::encoding_header_bytes, payload.data(), count);
     }
     const auto& table = p2p::core::kernels(p2p::core::best_kernel_level());
+    std::vector<float> out(floats);
+    static_cast<void>(p2p::core::decode(table, coding, bytes, out));
+    if (has_reference(coding.codec) && !coding.keyframe) return;
     p2p::core::EdgeCodec edge(floats, /*self_is_low=*/true, table);
     if (!edge.decode(bytes, coding.codec, coding.keyframe)) return;
     const std::vector<float> zeros(floats);
@@ -53,7 +59,7 @@ void decode_payload(Coding coding, ByteView payload, std::size_t floats) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 2) return 0;
     const Coding coding = codings[data[0] % codings.size()];
-    const std::size_t floats = data[1] * std::size_t{3};
+    const std::size_t floats = data[1] * std::size_t{37};
     const ByteView came(data + 2, size - 2);
 
     std::vector<float> out(floats);
@@ -61,7 +67,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (p2p::core::decode(table, coding, came, out)) {
         P2P_CHECK(came.size() == encoded_bytes(coding.codec, floats, coding.keyframe));
     }
-    const bool has_state = has_reference(coding.codec) && !coding.keyframe;
-    if (!has_state) decode_payload(coding, came, floats);
+    decode_payload(coding, came, floats);
     return 0;
 }

@@ -154,7 +154,14 @@ void add_level(KernelLevel level) {
             ->Arg(std::int64_t{1} << 20)
             ->Arg(std::int64_t{1} << 26);
     };
-    for (const CodecId codec : {CodecId::bf16, CodecId::fp16, CodecId::q8, CodecId::q4}) {
+    for (const CodecId codec :
+         {CodecId::bf16,
+          CodecId::fp16,
+          CodecId::q8,
+          CodecId::q4,
+          CodecId::delta_topk16,
+          CodecId::delta_topk64,
+          CodecId::delta_topk256}) {
         const std::string name(core::codec_name(codec));
         add("encode_" + name, [&table, codec](auto& state) { encode_shard(state, table, codec); });
         add("decode_" + name, [&table, codec](auto& state) { decode_shard(state, table, codec); });

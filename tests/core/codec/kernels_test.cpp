@@ -2,6 +2,7 @@
 
 #include "core/codec/kernels.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -163,6 +164,21 @@ TEST_P(EveryLevel, CodesQ4LikeScalar) {
         ASSERT_EQ(coded, encode_q4(level(), values, 7));
         ASSERT_TRUE(is_same(
             decode_q4(scalar(), coded, values.size()), decode_q4(level(), coded, values.size())));
+    });
+}
+
+TEST_P(EveryLevel, KeepsTheSameOfTopkAsScalar) {
+    for_all_inputs([&](const auto& values, const auto& others) {
+        const std::size_t floats = std::min(values.size(), topk_chunk_floats);
+        for (const std::size_t keep : {1U, 16U, 17U, 64U, 256U}) {
+            for (const auto* each : {&values, &others}) {
+                TopkChunk expected{};
+                TopkChunk actual{};
+                scalar().keep_topk(each->data(), floats, keep, expected);
+                level().keep_topk(each->data(), floats, keep, actual);
+                ASSERT_EQ(0, std::memcmp(&expected, &actual, sizeof expected)) << floats;
+            }
+        }
     });
 }
 

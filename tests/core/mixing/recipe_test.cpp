@@ -32,6 +32,8 @@ TEST(Recipe, RefusesWhatMakesNoSenseWithTheReason) {
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"codec", "q9"}}, 1));
     EXPECT_FALSE(resolve_recipe("ad-psgd", {{"codec", "q4"}}, 1));  // of whole parameters
     EXPECT_TRUE(resolve_recipe("ad-psgd", {{"codec", "delta(q4)"}}, 1));
+    EXPECT_EQ(
+        CodecId::delta_topk64, resolve_recipe("ad-psgd", {{"codec", "delta(topk)"}}, 1)->codec);
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"guard", "norm(0.5)"}}, 1));
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"speed", "fast"}}, 1));
 }

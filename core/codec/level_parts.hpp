@@ -1,0 +1,14 @@
+#pragma once
+
+// What the files of one kernel level (kernels_*level.cpp) hand to the level's table.
+//
+// Only they include it, each compiled with P2P_KERNEL_NAMESPACE; the table and what every function
+// promises is core/codec/kernel_table.
+
+#include "core/codec/kernel_table.hpp"
+
+namespace p2p::kernels::P2P_KERNEL_NAMESPACE {
+
+void keep_topk(const float* values, std::size_t count, std::size_t keep, core::TopkChunk& out);
+
+}  // namespace p2p::kernels::P2P_KERNEL_NAMESPACE
