@@ -60,6 +60,7 @@ std::string_view swap_reason_name(core::SwapReason reason) {
         case core::SwapReason::buried: return "buried";
         case core::SwapReason::behind: return "behind";
         case core::SwapReason::round_over: return "round_over";
+        case core::SwapReason::theta: return "theta";
     }
     return "unknown";
 }

@@ -30,14 +30,17 @@ Error out_of_step(const char* what) {
 /// On a worker: everything that the two ends must agree on.
 WorkResult decode_and_measure(EdgeCodec& codec, const core::Decode& order, core::ByteView bytes) {
     core::Decoded decoded;
-    decoded.well_formed = codec.decode(bytes, order.codec, order.keyframe).is_ok();
-    if (!decoded.well_formed) return decoded;
+    const core::Status status = codec.decode(bytes, order.codec, order.keyframe);
+    decoded.within_theta = !core::is_theta_exceeded(status);
+    decoded.well_formed = status.is_ok() || !decoded.within_theta;
+    if (!status) return decoded;
     if (!codec.is_complete()) return out_of_step("own value");
     const auto stats = codec.stats();
     decoded.finite = stats.finite;
     decoded.distance = stats.distance;
     decoded.own_norm = stats.own_norm;
     decoded.remote_norm = stats.remote_norm;
+    decoded.peer_theta_factor = stats.remote_theta_factor;
     decoded.hash = codec.swap_hash();
     return decoded;
 }
@@ -103,8 +106,8 @@ void EdgeDesk::encode(Ticket ticket, const core::Encode& order) {
         edge.encoded = nullptr;
         edge.codec->abandon();
     }
-    const bool needs_reference = core::has_reference(order.codec) && !order.keyframe;
-    if (needs_reference && !edge.codec->has_references()) {
+    const bool builds_on_last = core::has_keyframe(order.codec) && !order.keyframe;
+    if (builds_on_last && !edge.codec->can_continue(order.codec)) {
         return answer_later(ticket, out_of_step("reference"));
     }
 
@@ -136,7 +139,8 @@ void EdgeDesk::encode_snapshot(
         const FloatView all = *snapshot;
         const FloatView shard =
             order.of_round ? all.subspan(order.range.offset, order.range.floats) : all;
-        const auto result = codec->encode(shard, order.codec, order.keyframe, order.seed);
+        const auto result =
+            codec->encode(shard, order.codec, order.keyframe, order.seed, order.theta_factor);
         post([this, ticket, order, codec, result] {
             const bool is_kept = result.finite && is_current(order.edge, codec);
             if (is_kept) edges_[order.edge].encoded = result.bytes;

@@ -47,7 +47,7 @@ bool is_ratio(double value) {
 }
 
 bool is_known(core::SwapReason reason) {
-    return reason <= core::SwapReason::round_over;
+    return reason <= core::SwapReason::theta;
 }
 
 bool is_known(core::JobState state) {

@@ -22,6 +22,10 @@ enum class CodecId : std::uint8_t {
     delta_topk16 = 18,   ///< of that difference the 16 largest of each 4096, in 2 bits each
     delta_topk64 = 19,   ///< the 64 largest
     delta_topk256 = 20,  ///< the 256 largest
+    modulo_1 = 33,       ///< the last bits of whole values, near to the receiver's own (Moniqua)
+    modulo_2 = 34,
+    modulo_4 = 36,
+    modulo_8 = 40,
 };
 
 struct CodecName {
@@ -29,7 +33,7 @@ struct CodecName {
     std::string_view name;
 };
 
-inline constexpr std::array<CodecName, 10> codec_names{{
+inline constexpr std::array<CodecName, 14> codec_names{{
     {CodecId::fp32, "fp32"},
     {CodecId::bf16, "bf16"},
     {CodecId::q8, "q8"},
@@ -40,6 +44,10 @@ inline constexpr std::array<CodecName, 10> codec_names{{
     {CodecId::delta_topk16, "delta(topk(16))"},
     {CodecId::delta_topk64, "delta(topk(64))"},
     {CodecId::delta_topk256, "delta(topk(256))"},
+    {CodecId::modulo_1, "modulo(1)"},
+    {CodecId::modulo_2, "modulo(2)"},
+    {CodecId::modulo_4, "modulo(4)"},
+    {CodecId::modulo_8, "modulo(8)"},
 }};
 
 /// "delta(topk)" is delta(topk(64)).
@@ -62,7 +70,7 @@ inline constexpr std::array<CodecName, 10> codec_names{{
     return codec_name(static_cast<CodecId>(number)) != "unknown";
 }
 
-/// Codecs that keep a reference on each link, and so start with a keyframe.
+/// Codecs that keep two references on each link, as large as the shard.
 [[nodiscard]] constexpr bool has_reference(CodecId id) {
     switch (id) {
         case CodecId::delta_q8:
@@ -74,9 +82,39 @@ inline constexpr std::array<CodecName, 10> codec_names{{
         case CodecId::bf16:
         case CodecId::q8:
         case CodecId::q4:
-        case CodecId::fp16: return false;
+        case CodecId::fp16:
+        case CodecId::modulo_1:
+        case CodecId::modulo_2:
+        case CodecId::modulo_4:
+        case CodecId::modulo_8: return false;
     }
     return false;
+}
+
+/// Of modulo(b); 0 for every other codec.
+[[nodiscard]] constexpr std::uint32_t modulo_bits(CodecId id) {
+    switch (id) {
+        case CodecId::modulo_1: return 1;
+        case CodecId::modulo_2: return 2;
+        case CodecId::modulo_4: return 4;
+        case CodecId::modulo_8: return 8;
+        case CodecId::fp32:
+        case CodecId::bf16:
+        case CodecId::q8:
+        case CodecId::q4:
+        case CodecId::fp16:
+        case CodecId::delta_q8:
+        case CodecId::delta_q4:
+        case CodecId::delta_topk16:
+        case CodecId::delta_topk64:
+        case CodecId::delta_topk256: return 0;
+    }
+    return 0;
+}
+
+/// Codecs whose swaps build on the one before, and so start with a keyframe of whole values.
+[[nodiscard]] constexpr bool has_keyframe(CodecId id) {
+    return has_reference(id) || modulo_bits(id) > 0;
 }
 
 /// Codecs that tell only part of a difference, and the rest in later swaps.

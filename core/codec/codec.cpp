@@ -29,6 +29,10 @@ const Form& form_of(Coding coding) {
         case CodecId::delta_topk16: return coding.keyframe ? bf16_form : topk16_form;
         case CodecId::delta_topk64: return coding.keyframe ? bf16_form : topk64_form;
         case CodecId::delta_topk256: return coding.keyframe ? bf16_form : topk256_form;
+        case CodecId::modulo_1: return coding.keyframe ? bf16_form : modulo1_form;
+        case CodecId::modulo_2: return coding.keyframe ? bf16_form : modulo2_form;
+        case CodecId::modulo_4: return coding.keyframe ? bf16_form : modulo4_form;
+        case CodecId::modulo_8: return coding.keyframe ? bf16_form : modulo8_form;
     }
     P2P_CHECK(false);  // no enumerator
     return fp32_form;
@@ -75,7 +79,7 @@ Error refused_encoding(ErrorCode code, std::string why) {
 }
 
 Coding normalized(Coding coding) {
-    return {.codec = coding.codec, .keyframe = coding.keyframe && has_reference(coding.codec)};
+    return {.codec = coding.codec, .keyframe = coding.keyframe && has_keyframe(coding.codec)};
 }
 
 std::size_t encoded_bytes(CodecId codec, std::size_t floats, bool keyframe) {
@@ -101,7 +105,7 @@ Bytes start_encoding(Coding coding, std::size_t floats, std::uint64_t seed) {
     encoding[codec_at] = static_cast<std::uint8_t>(told.codec);
     encoding[keyframe_at] = told.keyframe ? 1 : 0;
     store_le(encoding.data() + floats_at, static_cast<std::uint32_t>(floats));
-    store_le(encoding.data() + seed_at, form_of(told).has_seed ? seed : std::uint64_t{0});
+    store_le(encoding.data() + seed_at, form_of(told).is_seed != nullptr ? seed : std::uint64_t{0});
     return encoding;
 }
 
@@ -109,12 +113,13 @@ void encode_slice(
     const Kernels& kernels, FloatView slice, std::size_t first, MutableByteView encoding) {
     const Header header = trusted_header(encoding, first, slice.size());
     if (slice.empty()) return;
-    form_of(header.coding)
-        .encode(
-            kernels,
-            slice,
-            {.first = first, .floats = header.floats, .seed = header.seed},
-            encoding.data() + encoding_header_bytes);
+    const Form& form = form_of(header.coding);
+    P2P_CHECK(form.encode != nullptr);
+    form.encode(
+        kernels,
+        slice,
+        {.first = first, .floats = header.floats, .seed = header.seed},
+        encoding.data() + encoding_header_bytes);
 }
 
 Status check_encoding(Coding coding, ByteView bytes, std::size_t floats) {
@@ -141,9 +146,8 @@ Status check_encoding(Coding coding, ByteView bytes, std::size_t floats) {
                 + std::to_string(floats));
     }
     const Form& form = form_of(told);
-    if (!form.has_seed && header.seed != 0) {
-        return refused_encoding(ErrorCode::malformed, "a seed where nothing is drawn");
-    }
+    const bool is_seed = form.is_seed == nullptr ? header.seed == 0 : form.is_seed(header.seed);
+    if (!is_seed) return refused_encoding(ErrorCode::malformed, "a seed that means nothing");
     if (form.check == nullptr) return {};
     return form.check(bytes.subspan(encoding_header_bytes), floats);
 }
@@ -152,12 +156,13 @@ void decode_slice(
     const Kernels& kernels, ByteView encoding, std::size_t first, MutableFloatView slice) {
     const Header header = trusted_header(encoding, first, slice.size());
     if (slice.empty()) return;
-    form_of(header.coding)
-        .decode(
-            kernels,
-            encoding.data() + encoding_header_bytes,
-            {.first = first, .floats = header.floats, .seed = header.seed},
-            slice);
+    const Form& form = form_of(header.coding);
+    P2P_CHECK(form.decode != nullptr);
+    form.decode(
+        kernels,
+        encoding.data() + encoding_header_bytes,
+        {.first = first, .floats = header.floats, .seed = header.seed},
+        slice);
 }
 
 }  // namespace p2p::core

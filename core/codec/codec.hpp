@@ -9,12 +9,14 @@
 //
 //   codec u8 | keyframe u8 | 0 u16 | floats u32 | seed u64 | payload        (little-endian)
 //   payload:  fp32  floats x 4 bytes
-//             bf16  floats x 2 bytes (also the keyframe of a codec with a reference)
+//             bf16  floats x 2 bytes (also every keyframe)
 //             fp16  floats x 2 bytes
 //             q8    one float32 scale a block of 256, then floats x 1 byte (also delta(q8))
 //             q4    the same with half a byte a float, rounded up (also delta(q4))
 //             topk  the k largest of each 4096 floats, each in 2 bits, with their places in a
 //                   fixed number of bits (codec/form_topk); only delta(topk(k))
+//             modulo(b)  the last b bits of each, for who holds a value near (codec/form_modulo);
+//                   not coded by encode() and decode() here, which know of no other value
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +33,7 @@ inline constexpr std::size_t encoding_header_bytes = 16;
 /// What both ends agreed on for a swap.
 struct Coding {
     CodecId codec = CodecId::fp32;
-    bool keyframe = false;  ///< whole values, no reference; the others than delta don't look at it
+    bool keyframe = false;  ///< whole values; only codecs that have keyframes look at it
 
     bool operator==(const Coding&) const = default;
 };
@@ -43,7 +45,8 @@ struct Coding {
 [[nodiscard]] std::size_t encoded_bytes(CodecId codec, std::size_t floats, bool keyframe);
 
 /// Encodes all of `values` (for a delta: the difference to the reference). `seed` draws the
-/// rounding of q8 and q4 and is ignored by the others. @pre all values are finite for them
+/// rounding of q8 and q4 and is ignored by the others. @pre all values are finite for them; no
+/// modulo but its keyframe
 [[nodiscard]] Bytes encode(
     const Kernels& kernels, Coding coding, FloatView values, std::uint64_t seed);
 

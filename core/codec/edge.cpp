@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/codec/form_modulo.hpp"
 #include "core/codec/hash.hpp"
 
 namespace p2p::core {
@@ -27,6 +28,19 @@ void append(Bytes& bytes, Hash128 hash) {
     store_le(bytes.data() + at + 8, hash.high);
 }
 
+/// What is told is a part, and the rest stands in what both ends hold.
+bool builds_on_last(Coding coding) {
+    return has_keyframe(coding.codec) && !coding.keyframe;
+}
+
+bool needs_reference(Coding coding) {
+    return has_reference(coding.codec) && !coding.keyframe;
+}
+
+bool is_modulo(Coding coding) {
+    return modulo_bits(coding.codec) > 0 && !coding.keyframe;
+}
+
 double kept_share(double error, double told) {
     return told > 0 ? std::clamp(1.0 - error / told, 0.0, 1.0) : 1.0;
 }
@@ -39,18 +53,45 @@ EdgeCodec::EdgeCodec(std::size_t floats, bool self_is_low, const Kernels& kernel
       kernels_(&kernels) {}
 
 EncodeResult EdgeCodec::encode(
-    FloatView snapshot, CodecId codec, bool keyframe, std::uint64_t seed) {
+    FloatView snapshot, CodecId codec, bool keyframe, std::uint64_t seed, float theta_factor) {
     const Coding coding = normalized({.codec = codec, .keyframe = keyframe});
     P2P_CHECK(snapshot.size() == floats_);
     P2P_CHECK(!own_.has_value());
     P2P_CHECK(!remote_ || remote_->coding == coding);
-    P2P_CHECK(!needs_reference(coding) || references_.has_value());
+    P2P_CHECK(!builds_on_last(coding) || can_continue(codec));
 
-    const FloatView reference = needs_reference(coding) ? FloatView(references_->own) : FloatView{};
-    Side side{.coding = coding, .rebuilt = std::vector<float>(floats_), .hash = {}};
-    Bytes bytes = start_encoding(coding, floats_, seed);
-    std::vector<float> difference(reference.empty() ? 0 : std::min(slice_floats, floats_));
+    Side side{.coding = coding, .rebuilt = std::vector<float>(floats_)};
     double told = 0;
+    double error = 0;
+    Bytes bytes;
+    if (is_modulo(coding)) {
+        side.theta_factor = theta_factor;
+        side.snapshot.assign(snapshot.begin(), snapshot.end());
+        bytes = start_encoding(coding, floats_, modulo_seed(theta_factor));
+        encode_modulo(*kernels_, snapshot, modulo_base(), bytes, side.rebuilt);
+        told = kernels_->sum_of_squares(snapshot.data(), floats_);
+        error = kernels_->sum_of_squared_differences(snapshot.data(), side.rebuilt.data(), floats_);
+    } else {
+        bytes = start_encoding(coding, floats_, seed);
+        error = encode_slices(snapshot, bytes, side, told);
+    }
+    // A NaN or an infinity on either side makes their difference one.
+    if (!std::isfinite(error)) return {.bytes = nullptr, .finite = false, .kept_ratio = 0};
+
+    side.hash = hash128({}, bytes);
+    own_ = std::move(side);
+    measure_spreads();
+    return {
+        .bytes = std::make_shared<const Bytes>(std::move(bytes)),
+        .finite = true,
+        .kept_ratio = kept_share(error, told)};
+}
+
+/// The squared error of what is rebuilt; `told` gets the squares of what there was to tell.
+double EdgeCodec::encode_slices(FloatView snapshot, Bytes& bytes, Side& side, double& told) {
+    const FloatView reference =
+        needs_reference(side.coding) ? FloatView(history_->own) : FloatView{};
+    std::vector<float> difference(reference.empty() ? 0 : std::min(slice_floats, floats_));
     double error = 0;
     for (std::size_t first = 0; first < floats_; first += slice_floats) {
         const std::size_t count = slice_size(floats_, first);
@@ -67,40 +108,71 @@ EncodeResult EdgeCodec::encode(
         error +=
             kernels_->sum_of_squared_differences(snapshot.data() + first, rebuilt.data(), count);
     }
-    // A NaN or an infinity on either side makes their difference one.
-    if (!std::isfinite(error)) return {.bytes = nullptr, .finite = false, .kept_ratio = 0};
-
-    side.hash = hash128({}, bytes);
-    own_ = std::move(side);
-    return {
-        .bytes = std::make_shared<const Bytes>(std::move(bytes)),
-        .finite = true,
-        .kept_ratio = kept_share(error, told)};
+    return error;
 }
 
 Status EdgeCodec::decode(ByteView bytes, CodecId codec, bool keyframe) {
     const Coding coding = normalized({.codec = codec, .keyframe = keyframe});
     P2P_CHECK(!remote_.has_value());
     P2P_CHECK(!own_ || own_->coding == coding);
-    if (needs_reference(coding) && !references_) {
+    const bool has_base = !builds_on_last(coding) || can_continue(codec);
+    if (!has_base || (is_modulo(coding) && !own_)) {
         return Error{
             .code = ErrorCode::conflict,
             .what = "encoded shard refused",
-            .why = "it is a difference, and no reference is held for this link",
+            .why = has_base ? "it is near to the own value, and that is not there yet"
+                            : "it builds on the swap before, and nothing is held of that",
             .next = "both ends begin again with a keyframe"};
     }
     if (Status status = check_encoding(coding, bytes, floats_); !status) return status;
 
-    const FloatView reference =
-        needs_reference(coding) ? FloatView(references_->remote) : FloatView{};
     Side side{.coding = coding, .rebuilt = std::vector<float>(floats_), .hash = hash128({}, bytes)};
-    for (std::size_t first = 0; first < floats_; first += slice_floats) {
-        const std::size_t count = slice_size(floats_, first);
-        rebuild_slice(
-            bytes, reference, first, MutableFloatView(side.rebuilt).subspan(first, count));
-    }
+    if (Status status = rebuild(bytes, side); !status) return status;
     remote_ = std::move(side);
+    measure_spreads();
     return {};
+}
+
+/// The other end's value, from bytes that were checked.
+Status EdgeCodec::rebuild(ByteView bytes, Side& side) const {
+    if (!is_modulo(side.coding)) {
+        const FloatView reference =
+            needs_reference(side.coding) ? FloatView(history_->remote) : FloatView{};
+        for (std::size_t first = 0; first < floats_; first += slice_floats) {
+            const std::size_t count = slice_size(floats_, first);
+            rebuild_slice(
+                bytes, reference, first, MutableFloatView(side.rebuilt).subspan(first, count));
+        }
+        return {};
+    }
+    side.theta_factor = modulo_terms(bytes).factor;
+    if (decode_modulo(*kernels_, bytes, own_->snapshot, modulo_base(), side.rebuilt)) return {};
+    return Error{
+        .code = ErrorCode::forged,
+        .what = "encoded shard refused",
+        .why = "the two ends are further apart than theta: a digest does not fit",
+        .next = "both ends begin again with a keyframe and a larger theta"};
+}
+
+ModuloBase EdgeCodec::modulo_base() const {
+    return {.spreads = history_->spreads, .phase = static_cast<std::uint32_t>(history_->chain.low)};
+}
+
+/// Before the swap is applied, since this takes a pass over both values and commit() must not.
+void EdgeCodec::measure_spreads() {
+    if (!is_complete() || modulo_bits(own_->coding.codec) == 0) return;
+    const ThetaTerms terms{.bits = modulo_bits(own_->coding.codec), .factor = own_->theta_factor};
+    const FloatView own = own_->rebuilt;
+    const FloatView remote = remote_->rebuilt;
+    next_spreads_ =
+        own_->coding.keyframe
+            ? spreads_of_keyframe(*kernels_, terms.bits, own, remote)
+            : spreads_after(
+                *kernels_, terms, remote_->theta_factor, history_->spreads, own, remote);
+}
+
+bool is_theta_exceeded(const Status& status) {
+    return !status && status.error().code == ErrorCode::forged;
 }
 
 bool EdgeCodec::is_complete() const {
@@ -108,7 +180,13 @@ bool EdgeCodec::is_complete() const {
 }
 
 bool EdgeCodec::has_references() const {
-    return references_.has_value();
+    return history_ && history_->spreads.empty();
+}
+
+bool EdgeCodec::can_continue(CodecId codec) const {
+    if (!history_) return false;
+    if (has_reference(codec)) return history_->own.size() == floats_;
+    return modulo_bits(codec) > 0 && history_->spreads.size() == modulo_block_count(floats_);
 }
 
 SwapStats EdgeCodec::stats() const {
@@ -119,18 +197,19 @@ SwapStats EdgeCodec::stats() const {
         .distance = std::sqrt(kernels_->sum_of_squared_differences(own, remote, floats_)),
         .own_norm = std::sqrt(kernels_->sum_of_squares(own, floats_)),
         .remote_norm = std::sqrt(kernels_->sum_of_squares(remote, floats_)),
-        .finite = true};
+        .finite = true,
+        .remote_theta_factor = remote_->theta_factor};
     stats.finite = std::isfinite(stats.own_norm) && std::isfinite(stats.remote_norm);
     return stats;
 }
 
 Hash128 EdgeCodec::swap_hash() const {
     P2P_CHECK(is_complete());
-    const bool goes_on = needs_reference(own_->coding);
+    const bool goes_on = builds_on_last(own_->coding);
     Bytes said;
     append(said, self_is_low_ ? own_->hash : remote_->hash);
     append(said, self_is_low_ ? remote_->hash : own_->hash);
-    return hash128(goes_on ? references_->chain : Hash128{}, said);
+    return hash128(goes_on ? history_->chain : Hash128{}, said);
 }
 
 void EdgeCodec::displacement(float weight, MutableFloatView out) const {
@@ -144,12 +223,18 @@ void EdgeCodec::displacement(float weight, MutableFloatView out) const {
 
 void EdgeCodec::commit() {
     P2P_CHECK(is_complete());
+    const Hash128 chain = swap_hash();
     if (has_reference(own_->coding.codec)) {
-        const Hash128 chain = swap_hash();
-        references_ = References{
-            .own = std::move(own_->rebuilt), .remote = std::move(remote_->rebuilt), .chain = chain};
+        history_ = History{
+            .own = std::move(own_->rebuilt),
+            .remote = std::move(remote_->rebuilt),
+            .spreads = {},
+            .chain = chain};
+    } else if (has_keyframe(own_->coding.codec)) {
+        history_ =
+            History{.own = {}, .remote = {}, .spreads = std::move(next_spreads_), .chain = chain};
     } else {
-        references_.reset();
+        history_.reset();
     }
     abandon();
 }
@@ -157,15 +242,12 @@ void EdgeCodec::commit() {
 void EdgeCodec::abandon() {
     own_.reset();
     remote_.reset();
+    next_spreads_.clear();
 }
 
 void EdgeCodec::reset() {
     abandon();
-    references_.reset();
-}
-
-bool EdgeCodec::needs_reference(Coding coding) const {
-    return has_reference(coding.codec) && !coding.keyframe;
+    history_.reset();
 }
 
 void EdgeCodec::rebuild_slice(

@@ -14,8 +14,10 @@
 //   decode --+    displacement        +--> abandon    it was not: references stay
 //                                     +--> reset      it was not: back to a keyframe
 //
-// abandon() and reset() may come at any time. Memory: between swaps nothing but two references, and
-// those only under a codec that has references; within a swap two rebuilt values more.
+// abandon() and reset() may come at any time. Under modulo, encode comes before decode, which
+// rebuilds near the own snapshot. Memory: between swaps nothing, but for two references under a
+// delta and one float a block of 4096 under modulo; within a swap two rebuilt values more, and
+// under modulo the own snapshot.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +30,9 @@
 #include "core/base/hash128.hpp"
 #include "core/base/result.hpp"
 #include "core/codec/codec.hpp"
+#include "core/codec/form_modulo.hpp"
 #include "core/codec/kernel_table.hpp"
+#include "core/codec/theta.hpp"
 
 namespace p2p::core {
 
@@ -42,10 +46,11 @@ struct EncodeResult {
 
 /// Of the two rebuilt values; both ends get the same doubles, with own and remote exchanged.
 struct SwapStats {
-    double distance = 0;     ///< L2 norm of own - remote
-    double own_norm = 0;     ///< L2
-    double remote_norm = 0;  ///< L2
-    bool finite = true;      ///< neither value holds a NaN or an infinity
+    double distance = 0;            ///< L2 norm of own - remote
+    double own_norm = 0;            ///< L2
+    double remote_norm = 0;         ///< L2
+    bool finite = true;             ///< neither value holds a NaN or an infinity
+    float remote_theta_factor = 0;  ///< of the other end's modulo; 0 where it was none
 
     bool operator==(const SwapStats&) const = default;
 };
@@ -62,20 +67,30 @@ class EdgeCodec {
     ~EdgeCodec() = default;
 
     /// Encodes the own snapshot and keeps what the other end will rebuild. Where the result is not
-    /// finite nothing is kept. `seed` draws the rounding of q8. @pre `snapshot` has the shard's
-    /// size, nothing is encoded yet in this swap, and a delta that is no keyframe has references
+    /// finite nothing is kept. `seed` draws the rounding of q8 and q4, `theta_factor` is modulo's.
+    /// @pre `snapshot` has the shard's size, nothing is encoded yet in this swap, and without a
+    /// keyframe can_continue(codec)
     [[nodiscard]] EncodeResult encode(
-        FloatView snapshot, CodecId codec, bool keyframe, std::uint64_t seed);
+        FloatView snapshot,
+        CodecId codec,
+        bool keyframe,
+        std::uint64_t seed,
+        float theta_factor = theta_factor_min);
 
-    /// Rebuilds the other end's value. Errors: as of core/codec/codec decode(), and conflict for a
-    /// delta without a reference; they change nothing. @pre nothing is decoded yet in this swap
+    /// Rebuilds the other end's value. Errors: as of core/codec/codec decode(); conflict where what
+    /// it builds on is missing (references, spreads, under modulo the own value); forged where
+    /// theta was exceeded (is_theta_exceeded). They change nothing.
+    /// @pre nothing is decoded yet in this swap
     Status decode(ByteView bytes, CodecId codec, bool keyframe);
 
     /// Both values of the open swap are there.
     [[nodiscard]] bool is_complete() const;
 
-    /// The next swap under a delta need not be a keyframe.
+    /// Two references are held, as large as the shard.
     [[nodiscard]] bool has_references() const;
+
+    /// The next swap under `codec` need not be a keyframe.
+    [[nodiscard]] bool can_continue(CodecId codec) const;
 
     /// @pre is_complete()
     [[nodiscard]] SwapStats stats() const;
@@ -88,14 +103,15 @@ class EdgeCodec {
     /// the other end's is the exact negative. @pre is_complete(), `out` has the shard's size
     void displacement(float weight, MutableFloatView out) const;
 
-    /// The swap was applied: under a delta, the rebuilt values become the references and the chain
-    /// of hashes moves on; under other codecs both are dropped. @pre is_complete()
+    /// The swap was applied: under a delta, the rebuilt values become the references, under modulo
+    /// the spreads are those now seen, and the chain of hashes moves on; under other codecs all is
+    /// dropped. @pre is_complete()
     void commit();
 
-    /// Forgets the open swap; references and chain stay as they were before it.
+    /// Forgets the open swap; what was held before it stays.
     void abandon();
 
-    /// Forgets the open swap, the references and the chain: the next swap is a keyframe.
+    /// Forgets the open swap, references, spreads and chain: the next swap is a keyframe.
     void reset();
 
   private:
@@ -103,17 +119,23 @@ class EdgeCodec {
     struct Side {
         Coding coding;
         std::vector<float> rebuilt;
-        Hash128 hash;  ///< of the bytes
+        Hash128 hash{};                 ///< of the bytes
+        float theta_factor = 0;         ///< of modulo
+        std::vector<float> snapshot{};  ///< the own one under modulo, else empty
     };
 
-    /// What both ends hold since the last commit under a delta.
-    struct References {
-        std::vector<float> own;
-        std::vector<float> remote;
+    /// What both ends hold since the last commit under a codec that has keyframes.
+    struct History {
+        std::vector<float> own;     ///< reference of a delta, else empty
+        std::vector<float> remote;  ///< the same
+        Spreads spreads;            ///< of modulo, else empty
         Hash128 chain;
     };
 
-    [[nodiscard]] bool needs_reference(Coding coding) const;
+    [[nodiscard]] double encode_slices(FloatView snapshot, Bytes& bytes, Side& side, double& told);
+    [[nodiscard]] Status rebuild(ByteView bytes, Side& side) const;
+    [[nodiscard]] ModuloBase modulo_base() const;
+    void measure_spreads();
     void rebuild_slice(
         ByteView encoding, FloatView reference, std::size_t first, MutableFloatView rebuilt) const;
 
@@ -122,7 +144,11 @@ class EdgeCodec {
     const Kernels* kernels_;
     std::optional<Side> own_;
     std::optional<Side> remote_;
-    std::optional<References> references_;
+    std::optional<History> history_;
+    Spreads next_spreads_;  // under modulo, once the open swap is complete
 };
+
+/// What decode() says where a digest differs: the two ends were further apart than theta.
+[[nodiscard]] bool is_theta_exceeded(const Status& status);
 
 }  // namespace p2p::core

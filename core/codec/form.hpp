@@ -25,9 +25,10 @@ struct SlicePlace {
 };
 
 struct Form {
-    std::size_t slice_unit = 1;  ///< floats; slices start at a multiple of it
-    bool has_seed = false;       ///< rounding is drawn, so the header's seed means something
+    std::size_t slice_unit = 1;                ///< floats; slices start at a multiple of it
+    bool (*is_seed)(std::uint64_t) = nullptr;  ///< what the header's seed may be; null: only 0
     std::size_t (*payload_bytes)(std::size_t floats) = nullptr;
+    /// This and decode() are null where values need others beside them (form_modulo).
     void (*encode)(const Kernels&, FloatView, const SlicePlace&, std::uint8_t* payload) = nullptr;
     /// Everything that a payload of the right length may not say; null: any bytes will do.
     Status (*check)(ByteView payload, std::size_t floats) = nullptr;
@@ -43,6 +44,10 @@ extern const Form q4_form;
 extern const Form topk16_form;  // form_topk
 extern const Form topk64_form;
 extern const Form topk256_form;
+extern const Form modulo1_form;  // form_modulo
+extern const Form modulo2_form;
+extern const Form modulo4_form;
+extern const Form modulo8_form;
 
 /// What check() says of bytes that it refuses.
 [[nodiscard]] Error refused_encoding(ErrorCode code, std::string why);

@@ -82,6 +82,10 @@ void decode_q4(
     kernels.decode_q4(payload + at.scales, payload + at.codes, slice.size(), slice.data());
 }
 
+bool is_any(std::uint64_t /*seed*/) {
+    return true;
+}
+
 /// Positive zero up to the largest finite number.
 bool is_scale(std::uint32_t bits) {
     return bits < infinity_bits;
@@ -103,14 +107,14 @@ Status check_scales(ByteView payload, std::size_t floats) {
 
 const Form q8_form{
     .slice_unit = q8_block_floats,
-    .has_seed = true,
+    .is_seed = is_any,
     .payload_bytes = q8_bytes,
     .encode = encode_q8,
     .check = check_scales,
     .decode = decode_q8};
 const Form q4_form{
     .slice_unit = q8_block_floats,
-    .has_seed = true,
+    .is_seed = is_any,
     .payload_bytes = q4_bytes,
     .encode = encode_q4,
     .check = check_scales,

@@ -59,25 +59,15 @@ constexpr Shape shape_of(std::size_t keep_of_whole, std::size_t floats) {
 constexpr std::size_t chunk_bytes_max = shape_of(topk_kept_max, chunk_floats).bytes;
 static_assert(shape_of(64, chunk_floats).bytes == 81);  // 0.158 bits a parameter
 
-/// The bits of one chunk, with room for a whole word at any of them.
+/// The bits of one chunk as they came, with room for a whole word at any of them.
 class ChunkBits {
   public:
-    ChunkBits() = default;
-
     explicit ChunkBits(ByteView chunk) { std::memcpy(bytes_.data(), chunk.data(), chunk.size()); }
 
     [[nodiscard]] std::uint32_t at(std::size_t bit, std::size_t count) const {
         const std::uint64_t word = load_le<std::uint64_t>(bytes_.data() + bit / 8) >> (bit % 8);
         return static_cast<std::uint32_t>(word & ((std::uint64_t{1} << count) - 1));
     }
-
-    /// @pre they are zero, and `value` has no more than they are
-    void set(std::size_t bit, std::uint32_t value) {
-        std::uint8_t* at = bytes_.data() + bit / 8;
-        store_le(at, load_le<std::uint64_t>(at) | std::uint64_t{value} << (bit % 8));
-    }
-
-    [[nodiscard]] const std::uint8_t* data() const { return bytes_.data(); }
 
     [[nodiscard]] bool is_zero_from(std::size_t bit, std::size_t bytes) const {
         if (bit % 8 != 0 && bytes_[bit / 8] >> (bit % 8) != 0) return false;
@@ -92,17 +82,68 @@ class ChunkBits {
     std::array<std::uint8_t, chunk_bytes_max + 8> bytes_{};
 };
 
-void pack(const TopkChunk& chunk, const Shape& shape, std::uint8_t* out) {
-    ChunkBits bits;
-    bits.set(0, chunk.scale);
-    for (std::size_t i = 0; i < shape.keep && chunk.count > 0; ++i) {
-        const bool is_kept = i < chunk.count;
-        const std::uint32_t place = chunk.places[is_kept ? i : chunk.count - 1];
-        if (is_kept) bits.set(shape.codes_at + 2 * i, chunk.codes[i]);
-        bits.set(shape.lows_at + shape.low_bits * i, place & ((1U << shape.low_bits) - 1));
-        bits.set(shape.map_at + (place >> shape.low_bits) + i, 1);
+/// Bits one after the other, through a register: to read back what was just written would wait.
+class BitWriter {
+  public:
+    /// @pre `value` has no more than `bits` bits, at most 32
+    void put(std::uint32_t value, std::size_t bits) {
+        pending_ |= std::uint64_t{value} << filled_;
+        filled_ += bits;
+        if (filled_ < 32) return;
+        store_le(bytes_.data() + at_, static_cast<std::uint32_t>(pending_));
+        at_ += 4;
+        pending_ >>= 32U;
+        filled_ -= 32;
     }
-    std::memcpy(out, bits.data(), shape.bytes);
+
+    /// What was put, filled with zeros to whole bytes. @pre they are `bytes`
+    void finish(std::uint8_t* out, std::size_t bytes) {
+        store_le(bytes_.data() + at_, pending_);
+        std::memcpy(out, bytes_.data(), bytes);
+    }
+
+  private:
+    std::array<std::uint8_t, chunk_bytes_max + 8> bytes_;  // only what was put is ever read
+    std::size_t at_ = 0;
+    std::size_t filled_ = 0;
+    std::uint64_t pending_ = 0;
+};
+
+/// @pre chunk.count > 0
+void put_places(const TopkChunk& chunk, const Shape& shape, BitWriter& out) {
+    const std::uint32_t low_mask = (1U << shape.low_bits) - 1;
+    const std::size_t unused = shape.keep - chunk.count;
+    const std::uint32_t last = chunk.places[chunk.count - 1];
+    for (std::size_t i = 0; i < chunk.count; ++i)
+        out.put(chunk.places[i] & low_mask, shape.low_bits);
+    for (std::size_t i = 0; i < unused; ++i)
+        out.put(last & low_mask, shape.low_bits);
+
+    std::array<std::uint32_t, topk_kept_max / 16> map{};
+    const auto mark = [&](std::size_t bit) {
+        map[bit / 32] |= 1U << (bit % 32);
+    };
+    for (std::size_t i = 0; i < chunk.count; ++i)
+        mark((chunk.places[i] >> shape.low_bits) + i);
+    for (std::size_t i = chunk.count; i < shape.keep; ++i)
+        mark((last >> shape.low_bits) + i);
+    for (std::size_t bit = 0; bit < shape.map_bits; bit += 32)
+        out.put(map[bit / 32], std::min<std::size_t>(32, shape.map_bits - bit));
+}
+
+void pack(const TopkChunk& chunk, const Shape& shape, std::uint8_t* out) {
+    if (chunk.count == 0) {
+        std::fill_n(out, shape.bytes, std::uint8_t{0});
+        return;
+    }
+    BitWriter bits;
+    bits.put(chunk.scale, topk_scale_bits);
+    for (std::size_t i = 0; i < chunk.count; ++i)
+        bits.put(chunk.codes[i], 2);
+    for (std::size_t i = chunk.count; i < shape.keep; ++i)
+        bits.put(0, 2);
+    put_places(chunk, shape, bits);
+    bits.finish(out, shape.bytes);
 }
 
 /// Adds the next place of the sequence; false where it cannot follow.

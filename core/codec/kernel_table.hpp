@@ -39,6 +39,23 @@ struct TopkChunk {
     std::uint8_t codes[topk_kept_max];    ///< bit 0: negative; bit 1: two scales instead of one
 };
 
+/// Floats that share one theta, and so one grid, in modulo.
+inline constexpr std::size_t modulo_block_floats = 4096;
+
+/// What the values of a block are rounded to, and how many bits of each multiple travel.
+struct ModuloGrid {
+    std::uint32_t bits;   ///< 1, 2, 4 or 8
+    float step;           ///< finite, not negative; below 2^-100 only zeros can be told
+    std::uint32_t phase;  ///< draws the offset of each place, the same at both ends
+};
+
+/// How far two blocks are apart.
+struct Apart {
+    double sum;       ///< of |a - b|
+    float largest;    ///< |a - b|
+    float magnitude;  ///< the largest |a| or |b|
+};
+
 /// Ranges never overlap but where a function says that it works in place. Bytes are little-endian
 /// and may lie anywhere.
 struct Kernels {
@@ -84,6 +101,29 @@ struct Kernels {
     /// tell.
     /// @pre 0 < keep <= topk_kept_max, all values are finite (else what is kept means nothing)
     void (*keep_topk)(const float* values, std::size_t count, std::size_t keep, TopkChunk& out);
+
+    /// Of a block: rebuilt = step * (q + u) with the integer q = round(x / step - u), and the low
+    /// `bits` of each q, packed. u in [0, 1) is the offset of the place: by it the error of a value
+    /// is uniform whatever the value, and the mean of rounded distances is that of the true ones.
+    /// Returns a digest of all q; where one passes 2^21, a digest that no decoding finds. Off by at
+    /// most step / 2 and a rounding of x. @pre all values are finite
+    std::uint32_t (*encode_modulo)(
+        const float* values,
+        std::size_t count,
+        ModuloGrid grid,
+        std::uint8_t* codes,
+        float* rebuilt);
+    /// Rebuilds what encode_modulo() did, to the bit, wherever `near` is off from the values by
+    /// less than step * (2^(bits-1) - 1/2), less |x| * 2^-21 for the roundings; elsewhere other
+    /// values. Returns the digest of what it found.
+    std::uint32_t (*decode_modulo)(
+        const std::uint8_t* codes,
+        const float* near,
+        std::size_t count,
+        ModuloGrid grid,
+        float* rebuilt);
+    /// The same for (b, a). @pre all values are finite
+    Apart (*measure_apart)(const float* a, const float* b, std::size_t count);
 
     /// Sum of x^2 in double; not finite exactly where some x is not.
     double (*sum_of_squares)(const float* values, std::size_t count);

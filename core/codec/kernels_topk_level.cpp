@@ -94,16 +94,21 @@ int32_t bound_of_chunk(const Magnitudes& magnitudes, size_t keep) {
     return bound > 0 ? bound : 1;
 }
 
-/// Marks first and looks at the marks eight at a time, since few are set.
+/// Marks first and gathers the marks into words, whose set bits are few.
 void collect(const Magnitudes& magnitudes, int32_t bound, Candidates& out) {
     uint8_t marks[chunk_floats];
     for (size_t i = 0; i < chunk_floats; ++i)
         marks[i] = magnitudes.bits[i] >= bound ? 1 : 0;
-    for (size_t at = 0; at < chunk_floats; at += 8) {
-        uint64_t eight = 0;
-        __builtin_memcpy(&eight, marks + at, sizeof eight);
-        for (; eight != 0; eight &= eight - 1) {
-            const size_t place = at + static_cast<size_t>(__builtin_ctzll(eight)) / 8;
+    for (size_t at = 0; at < chunk_floats; at += 64) {
+        uint64_t set = 0;
+        for (size_t part = 0; part < 8; ++part) {
+            uint64_t eight = 0;
+            __builtin_memcpy(&eight, marks + at + 8 * part, sizeof eight);
+            // Each of the eight bytes' bits goes to its place in the top byte of the product.
+            set |= eight * 0x0102040810204080U >> 56U << (8 * part);
+        }
+        for (; set != 0; set &= set - 1) {
+            const size_t place = at + static_cast<size_t>(__builtin_ctzll(set));
             out.places[out.count] = static_cast<uint16_t>(place);
             out.magnitudes[out.count] = magnitudes.bits[place];
             ++out.count;
@@ -172,8 +177,10 @@ int32_t best_scale(const Candidates& kept) {
     const size_t padded = rounded_up(kept.count);
     for (size_t i = 0; i < kept.count; ++i)
         values[i] = float_of(static_cast<uint32_t>(kept.magnitudes[i]));
-    for (size_t i = 0; i < padded; ++i)  // by 1/256 each, or the sum could overflow
-        sums[i % lanes] += values[i] * (1.0F / kept_max_float);
+    for (size_t i = 0; i < padded; i += lanes) {
+        for (size_t lane = 0; lane < lanes; ++lane)  // by 1/256 each, or the sum could overflow
+            sums[lane] += values[i + lane] * (1.0F / kept_max_float);
+    }
     const float mean = sum_of_lanes(sums) / static_cast<float>(kept.count) * kept_max_float;
     if (mean < core::topk_mean_min) return 0;
 

@@ -7,6 +7,7 @@ namespace p2p::core {
 
 SwapReason judge(const GuardSpec& guard, const Decoded& values) {
     if (!values.well_formed) return SwapReason::malformed;
+    if (!values.within_theta) return SwapReason::theta;
     if (!guard.finite && guard.norm_ratio == 0) return SwapReason::none;
 
     const bool finite = values.finite && std::isfinite(values.distance)

@@ -69,6 +69,7 @@ enum class SwapReason : std::uint8_t {
     buried = 9,       ///< unsettled for too long
     behind = 10,      ///< this end fetches state first
     round_over = 11,  ///< the round was left behind at its deadline
+    theta = 12,       ///< the two ends are further apart than modulo can rebuild
 };
 
 struct SwapReady {

@@ -7,9 +7,29 @@
 // the next halves it, since then the coding's noise is being fed back.
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
+#include "core/base/codec_id.hpp"
+
 namespace p2p::core {
+
+/// The most that gamma may be under `codec` where the swap is no keyframe: 4^b / 128 under
+/// modulo(b) of 1 or 2 bits.
+///
+/// What a rounded difference d moves has the mean of d and, where d is below the step, the square
+/// |d| * step: a swap brings two replicas nearer only while weight * gamma < |d| / step, and throws
+/// single values apart by 2 * weight * gamma * step. theta keeps the mean |d| near theta / 12 at
+/// 1 bit, which is step / 27, and theta / 8 above: step / 6 at 2 bits, near the step and more at 4
+/// and 8. (Moniqua's slack
+/// matrix does the same: Lu and De Sa 2020, theorem 3.)
+[[nodiscard]] constexpr float gamma_max(CodecId codec) {
+    switch (modulo_bits(codec)) {
+        case 1: return 1.0F / 32;
+        case 2: return 1.0F / 8;
+        default: return 1;
+    }
+}
 
 class StepSize {
   public:

@@ -22,10 +22,11 @@ Edge::Agreement Edge::agreement() const {
     P2P_CHECK(own_open_ && peer_open_);
     const CodecId codec = own_open_->codec == peer_open_->codec ? own_open_->codec : CodecId::fp32;
     const bool keyframe =
-        has_reference(codec)
+        has_keyframe(codec)
         && (own_open_->reference != peer_open_->reference || own_open_->reference == SwapNumber{0});
     const float share = std::min(own_open_->share, peer_open_->share);
-    const float gamma = has_reference(codec) ? std::min(own_open_->gamma, peer_open_->gamma) : 1.0F;
+    float gamma = has_keyframe(codec) ? std::min(own_open_->gamma, peer_open_->gamma) : 1.0F;
+    if (!keyframe) gamma = std::min(gamma, gamma_max(codec));
     return {
         .codec = codec,
         .keyframe = keyframe,
@@ -98,7 +99,8 @@ void Edge::encode(MixingOutputs& out) {
             .codec = agreed.codec,
             .keyframe = agreed.keyframe,
             .of_round = of_round_,
-            .seed = mix_key(spec_.seed, n_.value)},
+            .seed = mix_key(spec_.seed, n_.value),
+            .theta_factor = theta_factor_.factor()},
         out);
 }
 
@@ -174,6 +176,7 @@ void Edge::on_decoded(TimePoint now, const Decoded& decoded, MixingOutputs& out)
     distance_ = decoded.distance;
     own_norm_ = decoded.own_norm;
     remote_norm_ = decoded.remote_norm;
+    peer_theta_factor_ = decoded.peer_theta_factor;
     say(*own_ready_, out);
     if (verdict != SwapReason::none) return refuse(now, verdict, out);
 
@@ -216,7 +219,8 @@ void Edge::on_applied(TimePoint now, const Applied& applied, MixingOutputs& out)
     if (!take_result(now, out)) return;
     is_applied_ = true;
     displacement_norm_ = applied.displacement_norm;
-    reference_ = has_reference(agreement().codec) ? n_ : SwapNumber{0};
+    reference_ = has_keyframe(agreement().codec) ? n_ : SwapNumber{0};
+    if (modulo_bits(agreement().codec) > 0) theta_factor_.on_applied(peer_theta_factor_);
     step_size_.on_distance(distance_);
     close(now, SwapReason::none, out);
 }
@@ -303,6 +307,7 @@ void Edge::settle(TimePoint now, SwapReason why, MixingOutputs& out) {
             .displacement_norm = displacement_norm_});
     }
     last_ = is_applied_ ? SwapReason::none : why;
+    if (why == SwapReason::theta || peer_close_ == SwapReason::theta) theta_factor_.on_exceeded();
     forget_swap();
     ++n_;
     if (!next_open_) return;
@@ -327,6 +332,7 @@ void Edge::forget_swap() {
     own_norm_ = 0;
     remote_norm_ = 0;
     displacement_norm_ = 0;
+    peer_theta_factor_ = 0;
     own_ready_.reset();
     peer_ready_.reset();
     own_close_.reset();

@@ -29,6 +29,7 @@
 #include "core/mixing/guard.hpp"
 #include "core/mixing/output.hpp"
 #include "core/mixing/step_size.hpp"
+#include "core/mixing/theta_factor.hpp"
 
 namespace p2p::core {
 
@@ -182,6 +183,7 @@ class Edge {
 
     EdgeSpec spec_;
     StepSize step_size_;
+    ThetaFactor theta_factor_;
     SwapNumber n_{1};
     SwapNumber reference_;                // n up to which the own references stand
     SwapReason last_ = SwapReason::none;  // how n - 1 ended here
@@ -208,6 +210,7 @@ class Edge {
     double own_norm_ = 0;
     double remote_norm_ = 0;
     double displacement_norm_ = 0;
+    float peer_theta_factor_ = 0;
     std::optional<SwapReady> own_ready_;
     std::optional<SwapReady> peer_ready_;
     std::optional<SwapReason> own_close_;

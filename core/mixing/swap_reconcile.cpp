@@ -139,6 +139,7 @@ void Edge::reset(TimePoint now, MixingOutputs& out) {
     last_ = SwapReason::none;
     state_unheard_.reset();
     step_size_ = StepSize();
+    theta_factor_ = ThetaFactor();
 }
 
 /// Where this end has said ok and does not know whether the other applied: that may move the mean.

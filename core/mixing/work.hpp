@@ -61,6 +61,7 @@ struct Encode {
     bool keyframe = false;
     bool of_round = false;   ///< of the round's snapshot
     std::uint64_t seed = 0;  ///< of stochastic rounding
+    float theta_factor = 2;  ///< of modulo: theta over what the last swap showed, in [2, 16]
 };
 
 struct Encoded {
@@ -88,12 +89,14 @@ struct Decode {
 };
 
 struct Decoded {
-    bool well_formed = true;  ///< false: the bytes do not decode; nothing else counts then
+    bool well_formed = true;   ///< false: the bytes do not decode; nothing else counts then
+    bool within_theta = true;  ///< false: modulo could not rebuild; nothing else counts then
     bool finite = true;
     double distance = 0;  ///< L2 of own - remote, of this shard
     double own_norm = 0;
     double remote_norm = 0;
-    Hash128 hash{};  ///< over both sides' bytes since the keyframe
+    float peer_theta_factor = 0;  ///< that shaped the peer's modulo; 0 where it was none
+    Hash128 hash{};               ///< over both sides' bytes since the keyframe
 };
 
 /// Add weight * (r_high - r_low), with this end's sign, to the live parameters between two steps,

@@ -16,6 +16,7 @@ TEST_F(WorkshopTest, ASwapMovesBothEndsByExactlyOppositeDisplacements) {
           CodecId::q8,
           CodecId::q4,
           CodecId::fp16,
+          CodecId::modulo_2,
           CodecId::delta_q8,
           CodecId::delta_q4}) {
         const auto x = a.parameters_of(spec_).parameters;
@@ -64,6 +65,29 @@ TEST_F(WorkshopTest, DeltasFollowTheReferencesOfBothEnds) {
         EXPECT_EQ(nullptr, a.shop.encoded(edge(b), swap.n));  // nobody needs it any more
         a.run_to(spec_, a.newest.steps.value + 2);
     }
+}
+
+TEST_F(WorkshopTest, ModuloThatWasExceededIsSaidToBeThat) {
+    Node a(temp_, loop_, 1);
+    Node b(temp_, loop_, 2);
+    a.train(spec_, 20);
+    b.train(spec_, 20);
+    const Swap keyframe{SwapNumber{1}, CodecId::modulo_8, true};
+    exchange(a, b, keyframe);
+    apply(a, b, keyframe, 0.25F);
+    apply(b, a, keyframe, 0.25F);
+    const Swap near{SwapNumber{2}, CodecId::modulo_8, false};
+    exchange(a, b, near);
+    apply(a, b, near, 0.25F);
+    apply(b, a, near, 0.25F);
+    a.run_to(spec_, 300);  // one end goes far away
+    const Swap far{SwapNumber{3}, CodecId::modulo_8, false};
+    encode(a, b, far);
+    encode(b, a, far);
+    deliver(a, b, far);
+    const auto decoded = decode(b, a, far);
+    EXPECT_TRUE(decoded.well_formed);
+    EXPECT_FALSE(decoded.within_theta);
 }
 
 TEST_F(WorkshopTest, ADroppedSwapTakesItsReferencesAlong) {

@@ -9,15 +9,27 @@
 #include "core/base/check.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/edge.hpp"
+#include "core/codec/form_modulo.hpp"
 #include "core/codec/kernels.hpp"
 
 namespace {
 
+using p2p::core::Bytes;
 using p2p::core::ByteView;
 using p2p::core::CodecId;
 using p2p::core::Coding;
+using p2p::core::EdgeCodec;
 
-constexpr std::array<Coding, 12> codings{{
+const p2p::core::Kernels& table() {
+    return p2p::core::kernels(p2p::core::best_kernel_level());
+}
+
+/// What stands for nothing without the receiver's own value.
+bool is_modulo(Coding coding) {
+    return modulo_bits(coding.codec) > 0 && !coding.keyframe;
+}
+
+constexpr std::array<Coding, 17> codings{{
     {CodecId::fp32, false},
     {CodecId::bf16, false},
     {CodecId::fp16, false},
@@ -30,24 +42,36 @@ constexpr std::array<Coding, 12> codings{{
     {CodecId::delta_topk16, false},
     {CodecId::delta_topk64, false},
     {CodecId::delta_topk256, false},
+    {CodecId::modulo_1, true},
+    {CodecId::modulo_1, false},
+    {CodecId::modulo_2, false},
+    {CodecId::modulo_4, false},
+    {CodecId::modulo_8, false},
 }};
 
 /// Random bytes hardly ever fit a header, so the input may also be a payload with a true one.
-void decode_payload(Coding coding, ByteView payload, std::size_t floats) {
-    p2p::core::Bytes bytes = p2p::core::start_encoding(coding, floats, 0);
+Bytes with_header(Coding coding, ByteView payload, std::size_t floats) {
+    const std::uint64_t seed = is_modulo(coding) ? p2p::core::modulo_seed(3) : 0;
+    Bytes bytes = p2p::core::start_encoding(coding, floats, seed);
     const std::size_t room = bytes.size() - p2p::core::encoding_header_bytes;
     const std::size_t count = payload.size() < room ? payload.size() : room;
     if (count != 0) {
         std::memcpy(bytes.data() + p2p::core::encoding_header_bytes, payload.data(), count);
     }
-    const auto& table = p2p::core::kernels(p2p::core::best_kernel_level());
-    std::vector<float> out(floats);
-    static_cast<void>(p2p::core::decode(table, coding, bytes, out));
-    if (has_reference(coding.codec) && !coding.keyframe) return;
-    p2p::core::EdgeCodec edge(floats, /*self_is_low=*/true, table);
-    if (!edge.decode(bytes, coding.codec, coding.keyframe)) return;
+    return bytes;
+}
+
+/// The payload as it comes into an edge whose last swap was a keyframe of zeros.
+void decode_in_edge(Coding coding, ByteView bytes, std::size_t floats) {
     const std::vector<float> zeros(floats);
+    EdgeCodec edge(floats, /*self_is_low=*/true, table());
+    if (has_keyframe(coding.codec) && !coding.keyframe) {
+        const auto first = edge.encode(zeros, coding.codec, /*keyframe=*/true, 1);
+        P2P_CHECK(edge.decode(*first.bytes, coding.codec, /*keyframe=*/true).is_ok());
+        edge.commit();
+    }
     if (!edge.encode(zeros, coding.codec, coding.keyframe, 1).finite) return;
+    if (!edge.decode(bytes, coding.codec, coding.keyframe)) return;
     const auto stats = edge.stats();
     P2P_CHECK(!stats.finite || stats.distance >= 0);
     edge.commit();
@@ -62,11 +86,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t floats = data[1] * std::size_t{37};
     const ByteView came(data + 2, size - 2);
 
-    std::vector<float> out(floats);
-    const auto& table = p2p::core::kernels(p2p::core::best_kernel_level());
-    if (p2p::core::decode(table, coding, came, out)) {
-        P2P_CHECK(came.size() == encoded_bytes(coding.codec, floats, coding.keyframe));
+    if (!is_modulo(coding)) {
+        std::vector<float> out(floats);
+        if (p2p::core::decode(table(), coding, came, out)) {
+            P2P_CHECK(came.size() == encoded_bytes(coding.codec, floats, coding.keyframe));
+        }
     }
-    decode_payload(coding, came, floats);
+    decode_in_edge(coding, with_header(coding, came, floats), floats);
     return 0;
 }

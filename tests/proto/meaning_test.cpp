@@ -100,7 +100,7 @@ TEST(Meaning, RefusesSwapsOutOfRange) {
 }
 
 TEST(Meaning, RefusesUnknownStagesAndReasons) {
-    constexpr auto unknown = static_cast<core::SwapReason>(12);
+    constexpr auto unknown = static_cast<core::SwapReason>(13);
     using State = core::SwapState;
     const auto state = fixed<State>();
     EXPECT_TRUE(is_refused_after(state, [](State& m) { m.stage = core::SwapStage{5}; }));

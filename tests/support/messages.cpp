@@ -103,7 +103,7 @@ Duration any_duration(Rng& rng, Duration max) {
 }
 
 SwapReason any_reason(Rng& rng) {
-    return static_cast<SwapReason>(rng.below(12));
+    return static_cast<SwapReason>(rng.below(13));
 }
 
 PeerRecord any_record(Rng& rng, const PeerId& author) {

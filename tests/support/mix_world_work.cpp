@@ -22,7 +22,7 @@ void MixWorld::order(std::size_t node, SwapOrder& order) {
                                  : member.replica;
         const FloatView view(source.data() + encode->range.offset, encode->range.floats);
         const auto made = codec(node, encode->edge, encode->range.floats)
-                              .encode(view, encode->codec, encode->keyframe, encode->seed);
+                              .encode(view, encode->codec, encode->keyframe, encode->seed, encode->theta_factor);
         member.encoded[encode->edge] = made.bytes;
         answer(
             node,
@@ -42,13 +42,16 @@ void MixWorld::order(std::size_t node, SwapOrder& order) {
         EdgeCodec& edge = codec(node, decode->edge, decode->range.floats);
         const Status status =
             edge.decode(member.arriving[decode->edge], decode->codec, decode->keyframe);
-        Decoded result{.well_formed = status.is_ok()};
+        Decoded result{
+            .well_formed = status.is_ok() || is_theta_exceeded(status),
+            .within_theta = !is_theta_exceeded(status)};
         if (status) {
             const SwapStats stats = edge.stats();
             result.finite = stats.finite;
             result.distance = stats.distance;
             result.own_norm = stats.own_norm;
             result.remote_norm = stats.remote_norm;
+            result.peer_theta_factor = stats.remote_theta_factor;
             result.hash = edge.swap_hash();
         }
         answer(node, decode->edge, result);

@@ -16,6 +16,7 @@
 #include "core/base/rng.hpp"
 #include "core/codec/codec.hpp"
 #include "core/codec/edge.hpp"
+#include "core/codec/form_modulo.hpp"
 #include "core/codec/hash.hpp"
 #include "core/codec/kernels.hpp"
 
@@ -81,6 +82,38 @@ void decode_shard(benchmark::State& state, const Kernels& kernels, CodecId codec
     const Bytes encoding = core::encode(kernels, {.codec = codec}, values, /*seed=*/1);
     for (auto _ : state) {
         benchmark::DoNotOptimize(core::decode(kernels, {.codec = codec}, encoding, values));
+        benchmark::ClobberMemory();
+    }
+    count_bytes(state);
+}
+
+/// A shard under modulo with a theta of a tenth of the values' range.
+struct ModuloShard {
+    std::vector<float> values;
+    std::vector<float> rebuilt = std::vector<float>(values.size());
+    core::Spreads spreads = core::Spreads(core::modulo_block_count(values.size()), 0.05F);
+    Bytes encoding;
+
+    ModuloShard(std::size_t floats, CodecId codec)
+        : values(random_floats(floats, 1)),
+          encoding(core::start_encoding({.codec = codec}, floats, core::modulo_seed(2))) {}
+};
+
+void encode_modulo(benchmark::State& state, const Kernels& kernels, CodecId codec) {
+    ModuloShard shard(floats_of(state), codec);
+    for (auto _ : state) {
+        core::encode_modulo(kernels, shard.values, {shard.spreads}, shard.encoding, shard.rebuilt);
+        benchmark::ClobberMemory();
+    }
+    count_bytes(state);
+}
+
+void decode_modulo(benchmark::State& state, const Kernels& kernels, CodecId codec) {
+    ModuloShard shard(floats_of(state), codec);
+    core::encode_modulo(kernels, shard.values, {shard.spreads}, shard.encoding, shard.rebuilt);
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(core::decode_modulo(
+            kernels, shard.encoding, shard.values, {shard.spreads}, shard.rebuilt));
         benchmark::ClobberMemory();
     }
     count_bytes(state);
@@ -165,6 +198,12 @@ void add_level(KernelLevel level) {
         const std::string name(core::codec_name(codec));
         add("encode_" + name, [&table, codec](auto& state) { encode_shard(state, table, codec); });
         add("decode_" + name, [&table, codec](auto& state) { decode_shard(state, table, codec); });
+    }
+    for (const CodecId codec :
+         {CodecId::modulo_1, CodecId::modulo_2, CodecId::modulo_4, CodecId::modulo_8}) {
+        const std::string name(core::codec_name(codec));
+        add("encode_" + name, [&table, codec](auto& state) { encode_modulo(state, table, codec); });
+        add("decode_" + name, [&table, codec](auto& state) { decode_modulo(state, table, codec); });
     }
     add("triad", [&table](auto& state) { stream_triad(state, table); });
     add("merge", [&table](auto& state) { merge(state, table); });

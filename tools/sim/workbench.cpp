@@ -163,7 +163,8 @@ WorkResult Workbench::encode(const core::Encode& order, Trainer& trainer) {
         order.of_round ? core::FloatView(round_[order.edge.job].snapshot) : trainer.parameters();
     const auto view = all.subspan(order.range.offset, order.range.floats);
     const auto made =
-        codec(order.edge, order.range.floats).encode(view, order.codec, order.keyframe, order.seed);
+        codec(order.edge, order.range.floats)
+            .encode(view, order.codec, order.keyframe, order.seed, order.theta_factor);
     encoded_[order.edge] = made.bytes;
     return core::Encoded{
         .bytes_total = made.bytes ? made.bytes->size() : 0,
@@ -174,13 +175,16 @@ WorkResult Workbench::encode(const core::Encode& order, Trainer& trainer) {
 WorkResult Workbench::decode(const core::Decode& order) {
     core::EdgeCodec& edge = codec(order.edge, order.range.floats);
     core::Decoded decoded;
-    decoded.well_formed = edge.decode(arriving_[order.edge], order.codec, order.keyframe).is_ok();
-    if (!decoded.well_formed) return decoded;
+    const core::Status status = edge.decode(arriving_[order.edge], order.codec, order.keyframe);
+    decoded.within_theta = !core::is_theta_exceeded(status);
+    decoded.well_formed = status.is_ok() || !decoded.within_theta;
+    if (!status) return decoded;
     const core::SwapStats stats = edge.stats();
     decoded.finite = stats.finite;
     decoded.distance = stats.distance;
     decoded.own_norm = stats.own_norm;
     decoded.remote_norm = stats.remote_norm;
+    decoded.peer_theta_factor = stats.remote_theta_factor;
     decoded.hash = edge.swap_hash();
     return decoded;
 }

@@ -20,7 +20,7 @@ const Kernels& best() {
     return kernels(best_kernel_level());
 }
 
-constexpr std::array<Coding, 13> codings{{
+constexpr std::array<Coding, 14> codings{{
     {CodecId::fp32, false},
     {CodecId::bf16, false},
     {CodecId::fp16, false},
@@ -34,6 +34,7 @@ constexpr std::array<Coding, 13> codings{{
     {CodecId::delta_topk64, false},
     {CodecId::delta_topk64, true},
     {CodecId::delta_topk256, false},
+    {CodecId::modulo_4, true},
 }};
 
 std::vector<float> normal_floats(std::size_t count, std::uint64_t seed) {

@@ -295,7 +295,7 @@ TEST(EdgeDeathTest, StopsWhenItsOrderOfCallsIsBroken) {
     EXPECT_DEATH(static_cast<void>(edge.stats()), "is_complete");
     EXPECT_DEATH(edge.commit(), "is_complete");
     EXPECT_DEATH(
-        static_cast<void>(edge.encode(values, CodecId::delta_q8, false, 1)), "references_");
+        static_cast<void>(edge.encode(values, CodecId::delta_q8, false, 1)), "can_continue");
     static_cast<void>(edge.encode(values, CodecId::q8, false, 1));
     EXPECT_DEATH(static_cast<void>(edge.encode(values, CodecId::q8, false, 1)), "own_");
 }

@@ -182,6 +182,44 @@ TEST_P(EveryLevel, KeepsTheSameOfTopkAsScalar) {
     });
 }
 
+TEST_P(EveryLevel, CodesModuloLikeScalar) {
+    for_finite_inputs([&](const auto& values, const auto& near) {
+        const std::size_t floats = std::min(values.size(), modulo_block_floats);
+        for (const std::uint32_t bits : {1U, 2U, 4U, 8U}) {
+            for (const float step : {0.0F, 1e-5F, 0.3F, 1e30F}) {
+                const ModuloGrid grid{.bits = bits, .step = step, .phase = 99};
+                Bytes expected(floats + 8);
+                Bytes actual(floats + 8);
+                std::vector<float> rebuilt(floats);
+                std::vector<float> again(floats);
+                ASSERT_EQ(
+                    scalar().encode_modulo(
+                        values.data(), floats, grid, expected.data(), rebuilt.data()),
+                    level().encode_modulo(
+                        values.data(), floats, grid, actual.data(), again.data()));
+                ASSERT_EQ(expected, actual);
+                ASSERT_TRUE(is_same(rebuilt, again));
+                ASSERT_EQ(
+                    scalar().decode_modulo(
+                        expected.data(), near.data(), floats, grid, rebuilt.data()),
+                    level().decode_modulo(
+                        expected.data(), near.data(), floats, grid, again.data()));
+                ASSERT_TRUE(is_same(rebuilt, again));
+            }
+        }
+    });
+}
+
+TEST_P(EveryLevel, MeasuresHowFarApartLikeScalarAndLikeTheOtherEnd) {
+    for_finite_inputs([&](const auto& a, const auto& b) {
+        const Apart expected = scalar().measure_apart(a.data(), b.data(), a.size());
+        const Apart actual = level().measure_apart(b.data(), a.data(), a.size());
+        ASSERT_TRUE(is_same(expected.sum, actual.sum));
+        ASSERT_TRUE(is_same(expected.largest, actual.largest));
+        ASSERT_TRUE(is_same(expected.magnitude, actual.magnitude));
+    });
+}
+
 TEST_P(EveryLevel, SumsLikeScalar) {
     for_all_inputs([&](const auto& a, const auto& b) {
         ASSERT_TRUE(is_same(

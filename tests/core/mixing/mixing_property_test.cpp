@@ -118,7 +118,11 @@ INSTANTIATE_TEST_SUITE_P(
         "delta(q4)",
         "delta(topk(16))",
         "delta(topk)",
-        "delta(topk(256))"),
+        "delta(topk(256))",
+        "modulo(1)",
+        "modulo(2)",
+        "modulo(4)",
+        "modulo(8)"),
     [](const auto& codec) {
         std::string name = codec.param;
         std::erase_if(name, [](char letter) { return letter == '(' || letter == ')'; });
@@ -229,6 +233,30 @@ TEST(Refusal, OfAValueFarTooLargeIsByTheNormGuard) {
     ASSERT_FALSE(world.ended.empty());
     for (const SwapEnded& ended : world.ended)
         EXPECT_EQ(SwapReason::norm, ended.why);
+}
+
+TEST(Theta, ThatWasExceededIsFollowedByAKeyframeAndSwapsGoOn) {
+    for (const std::string codec : {"modulo(1)", "modulo(2)", "modulo(4)", "modulo(8)"}) {
+        SCOPED_TRACE(codec);
+        MixWorld world({.nodes = 2, .recipe = recipe_of("ad-psgd", {{"codec", codec}})});
+        world.run_for(seconds{3});
+        world.replica(1)[10] += 50;
+        const auto before = world.sum();
+        const std::size_t first = world.ended.size();
+        world.run_for(seconds{10});
+        std::size_t exceeded = 0;
+        std::size_t applied = 0;
+        for (std::size_t i = first; i < world.ended.size(); ++i) {
+            if (world.ended[i].why == SwapReason::theta) ++exceeded;
+            if (world.ended[i].why == SwapReason::none) ++applied;
+        }
+        EXPECT_GE(exceeded, 2U);  // both ends tell it
+        EXPECT_LE(exceeded, 8U);
+        EXPECT_GT(applied, 100U);
+        EXPECT_LT(world.largest_distance(), 1.0);  // of 35 that it was thrown apart by
+        expect_same_sum(before, world.sum());
+        EXPECT_EQ(0U, world.unequal_rebuilds);
+    }
 }
 
 TEST(Hostile, ChunkOfTheWrongSizeIsAnOffenceAndIsNotStored) {

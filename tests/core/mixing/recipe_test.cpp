@@ -78,6 +78,9 @@ TEST(Recipe, OfEachRowResolvesByNameAndTellsItself) {
         const auto recipe = resolve_recipe(name, {}, 16);
         ASSERT_TRUE(recipe) << name << ": " << recipe.error().text();
         EXPECT_TRUE(recipe->text().starts_with(name + ": "));
+    }
+}
+
 TEST(Recipe, TakesEveryCodecThatItNamesWhereTheNameIsWrong) {
     const std::string told = resolve_recipe("ad-psgd", {{"codec", "q9"}}, 1).error().next;
     for (const CodecName& codec : codec_names) {
