@@ -21,8 +21,9 @@ void MixWorld::order(std::size_t node, SwapOrder& order) {
                                  ? member.round_snapshot
                                  : member.replica;
         const FloatView view(source.data() + encode->range.offset, encode->range.floats);
-        const auto made = codec(node, encode->edge, encode->range.floats)
-                              .encode(view, encode->codec, encode->keyframe, encode->seed, encode->theta_factor);
+        const auto made =
+            codec(node, encode->edge, encode->range.floats)
+                .encode(view, encode->codec, encode->keyframe, encode->seed, encode->theta_factor);
         member.encoded[encode->edge] = made.bytes;
         answer(
             node,
