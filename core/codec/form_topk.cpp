@@ -146,17 +146,46 @@ void pack(const TopkChunk& chunk, const Shape& shape, std::uint8_t* out) {
     bits.finish(out, shape.bytes);
 }
 
-/// Adds the next place of the sequence; false where it cannot follow.
-bool add_place(
-    const Shape& shape, std::size_t index, std::uint32_t place, TopkChunk& chunk, bool has_code) {
-    if (place >= shape.floats) return false;
-    const bool is_repeated = index > 0 && place == chunk.places[chunk.count - 1];
-    if (is_repeated) return !has_code;
-    if (chunk.count != index || (index > 0 && place < chunk.places[index - 1])) return false;
-    chunk.places[index] = static_cast<std::uint16_t>(place);
-    ++chunk.count;
-    return true;
-}
+/// The places and codes in their order; false where they are not as put_places() writes them.
+class Places {
+  public:
+    Places(const ChunkBits& bits, const Shape& shape, TopkChunk& out)
+        : bits_(bits),
+          shape_(shape),
+          out_(out) {}
+
+    /// The next place's one is bit `one` of the bitmap. @pre fewer than `keep` came before
+    void add(std::size_t one) {
+        const std::uint32_t low =
+            bits_.at(shape_.lows_at + shape_.low_bits * index_, shape_.low_bits);
+        const auto high = static_cast<std::uint32_t>(one - index_);
+        const std::uint32_t place = high << shape_.low_bits | low;
+        const std::uint32_t code = bits_.at(shape_.codes_at + 2 * index_, 2);
+        const bool rises = index_ == 0 || place > last_;
+        const bool repeats = index_ > 0 && place == last_ && code == 0;
+        is_sound_ &= place < shape_.floats && (rises ? count_ == index_ : repeats);
+        out_.places[index_] = static_cast<std::uint16_t>(place);
+        out_.codes[index_] = static_cast<std::uint8_t>(code);
+        count_ += rises ? 1 : 0;
+        last_ = place;
+        ++index_;
+    }
+
+    [[nodiscard]] bool is_full() const { return index_ == shape_.keep; }
+
+    [[nodiscard]] bool is_sound() const { return is_sound_; }
+
+    [[nodiscard]] std::uint32_t count() const { return count_; }
+
+  private:
+    const ChunkBits& bits_;
+    const Shape& shape_;
+    TopkChunk& out_;
+    std::size_t index_ = 0;
+    std::uint32_t count_ = 0;  // that rose
+    std::uint32_t last_ = 0;
+    bool is_sound_ = true;
+};
 
 /// The bits as the kernel gave them; false where pack() never writes such.
 bool unpack(ByteView payload, const Shape& shape, TopkChunk& chunk) {
@@ -166,24 +195,16 @@ bool unpack(ByteView payload, const Shape& shape, TopkChunk& chunk) {
     if (chunk.scale == 0) return bits.is_zero_from(0, shape.bytes);
     if (!bits.is_zero_from(shape.map_at + shape.map_bits, shape.bytes)) return false;
 
-    std::size_t index = 0;
+    Places places(bits, shape, chunk);
     for (std::size_t at = 0; at < shape.map_bits; at += 32) {
         const std::size_t width = std::min<std::size_t>(32, shape.map_bits - at);
-        std::uint32_t map = bits.at(shape.map_at + at, width);
-        for (; map != 0; map &= map - 1, ++index) {
-            if (index == shape.keep) return false;
-            const std::size_t one = at + static_cast<std::size_t>(std::countr_zero(map));
-            const std::uint32_t low =
-                bits.at(shape.lows_at + shape.low_bits * index, shape.low_bits);
-            const auto high = static_cast<std::uint32_t>(one - index);
-            const std::uint32_t code = bits.at(shape.codes_at + 2 * index, 2);
-            if (!add_place(shape, index, high << shape.low_bits | low, chunk, code != 0)) {
-                return false;
-            }
-            chunk.codes[index] = static_cast<std::uint8_t>(code);
+        for (std::uint32_t map = bits.at(shape.map_at + at, width); map != 0; map &= map - 1) {
+            if (places.is_full()) return false;
+            places.add(at + static_cast<std::size_t>(std::countr_zero(map)));
         }
     }
-    return index == shape.keep;
+    chunk.count = places.count();
+    return places.is_full() && places.is_sound();
 }
 
 float value_of(std::uint32_t scale, std::uint32_t code) {

@@ -22,7 +22,7 @@ constexpr size_t chunk_floats = core::topk_chunk_floats;
 constexpr size_t kept_max = core::topk_kept_max;
 constexpr float kept_max_float = static_cast<float>(kept_max);
 constexpr size_t lanes = 16;
-constexpr int32_t bound_step = 1 << 15;  // the bound of a chunk is a multiple of it
+constexpr int32_t bound_step = 1 << 18;  // the bound of a chunk is a multiple of it
 constexpr int tried_below = 6;           // scales tried, from this many below the mean's
 constexpr int tried = 8;
 
@@ -64,13 +64,16 @@ int32_t count_above(const int32_t* values, size_t count, int32_t bound) {
     return above;
 }
 
-/// The largest multiple of `step` that at least `keep` of the values reach; 0 where too few are
-/// positive. @pre `count` is a multiple of `lanes`, `step` a power of two
+/// A multiple of `step` that at least `keep` of the values reach: the largest such, or a smaller
+/// one that exactly `keep` reach; 0 where too few are positive. @pre `count` is a multiple of
+/// `lanes`, `step` a power of two
 int32_t bound_for(const int32_t* values, size_t count, size_t keep, int32_t step) {
     int32_t bound = 0;
     for (int32_t bit = 1 << 30; bit >= step; bit >>= 1) {
         const int32_t reaching = count_above(values, count, (bound | bit) - 1);
-        if (reaching >= static_cast<int32_t>(keep)) bound |= bit;
+        if (reaching < static_cast<int32_t>(keep)) continue;
+        bound |= bit;
+        if (reaching == static_cast<int32_t>(keep)) break;
     }
     return bound;
 }
@@ -126,12 +129,14 @@ void leave_largest(Candidates& candidates, size_t keep) {
     const int32_t larger = count_above(candidates.magnitudes, padded, least);
     auto equals = static_cast<int32_t>(keep) - larger;
     size_t kept = 0;
-    for (size_t i = 0; i < candidates.count; ++i) {
+    for (size_t i = 0; i < candidates.count; ++i) {  // written always, for nothing to be guessed
         const int32_t magnitude = candidates.magnitudes[i];
-        if (magnitude < least || (magnitude == least && equals-- <= 0)) continue;
+        const bool is_equal = magnitude == least;
+        const bool is_kept = magnitude > least || (is_equal && equals > 0);
+        equals -= is_equal ? 1 : 0;
         candidates.places[kept] = candidates.places[i];
         candidates.magnitudes[kept] = magnitude;
-        ++kept;
+        kept += is_kept ? 1 : 0;
     }
     candidates.count = kept;
 }
