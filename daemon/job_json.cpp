@@ -85,6 +85,8 @@ Json json_edge(const NodeStatus& node, const EdgeStatus& edge) {
         {"distance_ratio", json_number(edge.distance_ratio, is_used)},
         {"swap_seconds", is_used ? json_seconds(edge.swap_time) : Json{}},
         {"bytes_sent", edge.bytes_sent.value},
+        {"codec", is_used ? Json(std::string(core::codec_name(edge.codec))) : Json{}},
+        {"chosen", edge.is_chosen},
         {"last_refusal",
          json_text_or_null(
              edge.last_refusal == SwapReason::none ? "" : swap_reason_name(edge.last_refusal))},
@@ -158,6 +160,7 @@ std::string job_document(
     entry["submitter"] = json_id(job.submitter);
     entry["submitter_name"] = json_text_or_null(name_of(node, job.submitter));
     entry["recipe"] = json_text_or_null(job.recipe);
+    entry["choices"] = job.choices;
     entry["parameter_norm"] = json_number(job.parameter_norm, job.parameter_norm > 0);
     entry["distance_ratio"] = json_number(job.own.distance_ratio, job.own.swaps > 0);
     entry["utilization"] = json_number(job.own.utilization, has_stepped(job.own));

@@ -64,6 +64,10 @@ EncodeResult EdgeCodec::encode(
     double told = 0;
     double error = 0;
     Bytes bytes;
+    // Whole, before any form looks at it: what some make of a NaN is no encoding at all.
+    if (!kernels_->is_finite(snapshot.data(), floats_)) {
+        return {.bytes = nullptr, .finite = false, .kept_ratio = 0};
+    }
     if (is_modulo(coding)) {
         side.theta_factor = theta_factor;
         side.snapshot.assign(snapshot.begin(), snapshot.end());
@@ -75,7 +79,7 @@ EncodeResult EdgeCodec::encode(
         bytes = start_encoding(coding, floats_, seed);
         error = encode_slices(snapshot, bytes, side, told);
     }
-    // A NaN or an infinity on either side makes their difference one.
+    // What was rebuilt may be too large all the same.
     if (!std::isfinite(error)) return {.bytes = nullptr, .finite = false, .kept_ratio = 0};
 
     side.hash = hash128({}, bytes);

@@ -56,6 +56,10 @@ constexpr Shape shape_of(std::size_t keep_of_whole, std::size_t floats) {
     return shape;
 }
 
+// floats / keep is below twice 2^low_bits, so the high part of a place is below twice `keep`, and
+// one more where the division left a rest.
+constexpr std::size_t map_bits_max = 4 * topk_kept_max;
+
 constexpr std::size_t chunk_bytes_max = shape_of(topk_kept_max, chunk_floats).bytes;
 static_assert(shape_of(64, chunk_floats).bytes == 81);  // 0.158 bits a parameter
 
@@ -119,7 +123,7 @@ void put_places(const TopkChunk& chunk, const Shape& shape, BitWriter& out) {
     for (std::size_t i = 0; i < unused; ++i)
         out.put(last & low_mask, shape.low_bits);
 
-    std::array<std::uint32_t, topk_kept_max / 16> map{};
+    std::array<std::uint32_t, map_bits_max / 32> map{};
     const auto mark = [&](std::size_t bit) {
         map[bit / 32] |= 1U << (bit % 32);
     };

@@ -54,7 +54,8 @@ void Mixer::make_slots(PeerId peer, Partner& partner) {
              .retry_at = {},
              .distance_ratio = {},
              .is_measured_in_finish = false,
-             .drift = 0});
+             .drift = 0,
+             .choice = {}});
     }
     partner.status.peer = peer;
 }
@@ -152,6 +153,11 @@ void Mixer::on_worked(
 }
 
 void Mixer::on_stepped(TimePoint now, StepCount steps, MixingOutputs& out) {
+    if (steps > steps_ && stepped_at_ != TimePoint{}) {
+        const auto taken = static_cast<double>(steps.value - steps_.value);
+        step_seconds_.add(to_seconds(now - stepped_at_) / taken);
+    }
+    stepped_at_ = now;
     steps_ = steps;
     if (rounds_) rounds_->on_stepped(steps);
     plan(now, out);
@@ -165,6 +171,7 @@ void Mixer::on_outer_stepped(TimePoint now, MixingOutputs& out) {
 
 void Mixer::start(TimePoint now, StepCount done, MixingOutputs& out) {
     steps_ = done;
+    stepped_at_ = {};
     is_running_ = true;
     is_outer_under_way_ = false;
     if (rounds_) rounds_->resume_at(done, steps_between());
@@ -213,9 +220,16 @@ void Mixer::on_ended(TimePoint now, const SwapEnded& ended) {
     ++partner.status.applied;
     ++swaps_applied_;
     partner.swap_seconds.add(to_seconds(ended.took));
+    partner.status.codec = ended.codec;
     norms_[ended.shard.value] = ended.own_norm;
     const double norm = std::max(ended.own_norm, 1e-30);
     slot.distance_ratio = ended.distance / norm;
+    const auto weight = static_cast<double>(ended.weight);
+    if (!ended.keyframe) slot.choice.on_swapped(ended.codec, weight, to_seconds(ended.took));
+    link_choice_.on_swapped(
+        ended.peer,
+        weight * (1 - weight) * *slot.distance_ratio * *slot.distance_ratio,
+        to_seconds(ended.took));
     slot.drift = 0;
     slot.is_measured_in_finish = is_finishing_;
     for (auto& [peer, other] : partners_) {
@@ -327,6 +341,9 @@ std::vector<EdgeStatus> Mixer::links() const {
         }
         link.distance_ratio = std::sqrt(squares);
         link.swap_time = from_seconds(partner.swap_seconds.value_or(0));
+        if (config_.recipe.partners.kind == Partners::linked) {
+            link.is_chosen = partner.is_up() && link_choice_.has(peer);
+        }
         links.push_back(link);
     }
     return links;

@@ -15,7 +15,9 @@
 
 #include "core/base/ewma.hpp"
 #include "core/base/rng.hpp"
+#include "core/mixing/codec_choice.hpp"
 #include "core/mixing/layout.hpp"
+#include "core/mixing/link_choice.hpp"
 #include "core/mixing/meetings.hpp"
 #include "core/mixing/outer_strength.hpp"
 #include "core/mixing/output.hpp"
@@ -58,6 +60,9 @@ class Mixer {
 
     /// How many of a round's steps this node takes, over what an even share is ("by-speed").
     void set_work_ratio(double ratio) { work_ratio_ = ratio; }
+
+    /// Nodes that train, this one included.
+    void set_members(std::uint32_t count) { members_ = count; }
 
     /// Whether swaps are opened with a peer; those that are open go on. @pre knows(peer)
     void set_taking_part(TimePoint now, PeerId peer, bool takes_part, MixingOutputs& out);
@@ -109,6 +114,9 @@ class Mixer {
 
     [[nodiscard]] std::vector<EdgeStatus> links() const;
 
+    /// What was decided here and by which measurements, a sentence each (mixer_words.cpp).
+    [[nodiscard]] std::vector<std::string> choices() const;
+
   private:
     /// One shard on one link, with what the schedule remembers of it.
     struct Slot {
@@ -118,6 +126,7 @@ class Mixer {
         std::optional<double> distance_ratio;  // last measured
         bool is_measured_in_finish = false;
         double drift = 0;  // displaced over other links since, over the norm
+        CodecChoice choice{};
     };
 
     struct Partner {
@@ -139,8 +148,10 @@ class Mixer {
     void plan_running(TimePoint now, MixingOutputs& out);
     void plan_random(TimePoint now, MixingOutputs& out);
     void plan_all_links(TimePoint now, MixingOutputs& out);
+    void choose_links(TimePoint now);
     void plan_outer(TimePoint now, MixingOutputs& out);
     void take_outer_step(MixingOutputs& out);
+    [[nodiscard]] OuterSettings outer_settings() const;
 
     // mixer_rounds.cpp
     void plan_rounds(TimePoint now, MixingOutputs& out);
@@ -166,7 +177,8 @@ class Mixer {
     [[nodiscard]] float budget_taken(TimePoint now, ShardIndex shard) const;
     void withdraw_when_late(TimePoint now, Slot& slot, MixingOutputs& out);
     [[nodiscard]] std::size_t links_up() const;
-    [[nodiscard]] CodecId codec() const;
+    [[nodiscard]] CodecId codec(const Slot& slot) const;
+    [[nodiscard]] std::size_t links_shared() const;
     Slot* find(PeerId peer, ShardIndex shard);
 
     /// Each shard on each link to a peer that takes part.
@@ -188,6 +200,7 @@ class Mixer {
     StepLimit told_limit_{};        // the last one
     std::uint32_t every_steps_;     // H, where it adapts
     double work_ratio_ = 1;
+    LinkChoice link_choice_;
     StepCount outer_due_;
     TimePoint outer_taken_at_{};
     bool is_outer_under_way_ = false;
@@ -196,6 +209,9 @@ class Mixer {
         opened_at_steps_;        // random partners: own steps at the last open, by shard
     std::vector<double> norms_;  // last measured, by shard
     StepCount steps_;
+    TimePoint stepped_at_{};
+    Ewma step_seconds_{0.05};
+    std::uint32_t members_ = 1;
     bool is_running_ = false;
     bool is_finishing_ = false;
     bool is_planning_ = false;

@@ -79,7 +79,7 @@ bool Mixer::open_meeting(TimePoint now, Slot& slot, float weight, MixingOutputs&
     if (!can_open) return false;
     edge.open(
         now,
-        {.share = weight, .codec = codec(), .round = round, .of_round = rounds_.has_value()},
+        {.share = weight, .codec = codec(slot), .round = round, .of_round = rounds_.has_value()},
         out);
     return true;
 }

@@ -33,7 +33,8 @@ void Mixer::plan_running(TimePoint now, MixingOutputs& out) {
     plan_outer(now, out);
     if (rounds_) return plan_rounds(now, out);
     if (config_.recipe.is_scheduled()) return plan_scheduled(now, out);
-    if (config_.recipe.partners.kind == Partners::neighbours) return plan_all_links(now, out);
+    if (config_.recipe.partners.kind == Partners::linked) choose_links(now);
+    if (config_.recipe.partners.kind != Partners::random) return plan_all_links(now, out);
     plan_random(now, out);
 }
 
@@ -54,21 +55,30 @@ void Mixer::plan_outer(TimePoint now, MixingOutputs& out) {
 }
 
 void Mixer::take_outer_step(MixingOutputs& out) {
-    const OuterSpec& outer = config_.recipe.outer;
     is_outer_under_way_ = true;
     // Where a round has made replicas equal, all must take the same step.
     if (!rounds_ && outer_strength_.is_tripped_by(distance_ratio() * parameter_norm())) {
         out.emplace_back(
             SwapOrder{OuterStep{.job = config_.job, .restarts = true, .settings = {}}});
     }
-    out.emplace_back(SwapOrder{OuterStep{
-        .job = config_.job,
-        .restarts = false,
-        .settings = {
-            .rate = outer.rate,
-            .momentum = outer.momentum,
-            .looks_ahead = outer.kind == Outer::nesterov,
-            .strength = outer_strength_.get()}}});
+    out.emplace_back(
+        SwapOrder{OuterStep{.job = config_.job, .restarts = false, .settings = outer_settings()}});
+}
+
+/// The mean of n replicas moves by the mean of n gradients: what a mesh gains over a node must come
+/// from a longer step. Where the controller chooses, the outer step is as long as the root of the
+/// mesh's size says, within four, and the learning rate stays the job's.
+OuterSettings Mixer::outer_settings() const {
+    const OuterSpec& outer = config_.recipe.outer;
+    OuterSettings settings{
+        .rate = outer.rate,
+        .momentum = outer.momentum,
+        .looks_ahead = outer.kind == Outer::nesterov,
+        .strength = outer_strength_.get()};
+    if (!config_.recipe.is_steered) return settings;
+    const double gain = std::clamp(1.25 * std::sqrt(static_cast<double>(members_)), 1.0, 4.0);
+    settings.momentum = std::max(0.0, 1 - settings.rate / gain);
+    return settings;
 }
 
 /// In a round the schedule answers; what comes from outside it is answered at once.
@@ -92,9 +102,10 @@ void Mixer::answer_asked(TimePoint now, MixingOutputs& out) {
 
 bool Mixer::open(TimePoint now, Slot& slot, MixingOutputs& out) {
     const ShardIndex shard = slot.edge.key().shard;
-    const auto share = offered_share(share_rule(), links_up(), budget_taken(now, shard));
+    const auto share = offered_share(share_rule(), links_shared(), budget_taken(now, shard));
     if (!share) return false;
-    slot.edge.open(now, {.share = *share, .codec = codec(), .round = {}, .of_round = false}, out);
+    slot.edge.open(
+        now, {.share = *share, .codec = codec(slot), .round = {}, .of_round = false}, out);
     return true;
 }
 
@@ -133,8 +144,19 @@ void Mixer::plan_random(TimePoint now, MixingOutputs& out) {
 void Mixer::plan_all_links(TimePoint now, MixingOutputs& out) {
     for_each_up([&](Slot& slot) {
         if (!slot.edge.is_idle() || slot.retry_at > now || !is_step_due(slot.steps_at_end)) return;
-        (void)open(now, slot, out);
+        const bool chooses = config_.recipe.partners.kind == Partners::linked;
+        if (!chooses || link_choice_.has(slot.edge.key().peer)) (void)open(now, slot, out);
     });
+}
+
+void Mixer::choose_links(TimePoint now) {
+    std::vector<MemberPlace> up;
+    for (const auto& [peer, partner] : partners_) {
+        if (!partner.is_up()) continue;
+        const auto site = sites_.find(peer);
+        up.push_back({.id = peer, .site = site == sites_.end() ? "" : site->second});
+    }
+    link_choice_.refresh(now, up, config_.site, rng_);
 }
 
 bool Mixer::needs_finishing_swap(const Slot& slot) const {
@@ -161,8 +183,8 @@ bool Mixer::is_settled() const {
     return true;
 }
 
-CodecId Mixer::codec() const {
-    const CodecId own = config_.recipe.codec;
+CodecId Mixer::codec(const Slot& slot) const {
+    const CodecId own = config_.recipe.is_steered ? slot.choice.offer() : config_.recipe.codec;
     if (!is_finishing_) return own;
     // A stateless lossy codec has a floor under the distance (JOBS.md, The end). A sparse one would
     // call references near while what they have not been told is not; dense, they catch up.
@@ -173,7 +195,9 @@ CodecId Mixer::codec() const {
 ShareRule Mixer::share_rule() const {
     if (config_.share_rule) return *config_.share_rule;
     if (is_finishing_) return ShareRule::all_links;
-    if (config_.recipe.partners.kind != Partners::neighbours) return ShareRule::one_partner;
+    const bool on_all = config_.recipe.partners.kind == Partners::neighbours
+                        || config_.recipe.partners.kind == Partners::linked;
+    if (!on_all) return ShareRule::one_partner;
     return rounds_ ? ShareRule::metropolis : ShareRule::all_links;
 }
 
@@ -196,6 +220,20 @@ void Mixer::withdraw_when_late(TimePoint now, Slot& slot, MixingOutputs& out) {
     if (edge.phase() != SwapPhase::agreed || now - *edge.opened_at() < partner_patience) return;
     if (budget_taken(now, edge.key().shard) <= budget_total) return;
     slot.edge.withdraw(now, SwapReason::busy, out);
+}
+
+/// Links among which the budget is divided: those that this node chose, and those that chose it.
+std::size_t Mixer::links_shared() const {
+    if (is_finishing_ || config_.recipe.partners.kind != Partners::linked) return links_up();
+    std::size_t count = 0;
+    for (const auto& [peer, partner] : partners_) {
+        const bool is_open =
+            std::any_of(partner.slots.begin(), partner.slots.end(), [](const Slot& slot) {
+                return !slot.edge.is_idle();
+            });
+        if (partner.is_up() && (is_open || link_choice_.has(peer))) ++count;
+    }
+    return count;
 }
 
 std::size_t Mixer::links_up() const {

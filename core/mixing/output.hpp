@@ -28,6 +28,8 @@ struct SwapEnded {
     double distance = 0;                ///< L2 between the two values of the shard
     double own_norm = 0;                ///< L2 of the own value
     double displacement_norm = 0;
+    CodecId codec = CodecId::fp32;
+    bool keyframe = false;
 };
 
 /// Something that moved the mean: what JOBS.md calls a line of the ledger.
@@ -76,6 +78,8 @@ struct EdgeStatus {
     Duration swap_time{};       ///< smoothed, from open to close
     ByteCount bytes_sent;
     SwapReason last_refusal = SwapReason::none;
+    bool is_chosen = true;          ///< swaps are opened over it here
+    CodecId codec = CodecId::fp32;  ///< of the newest swap
 };
 
 using MixingOutput =

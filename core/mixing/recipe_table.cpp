@@ -24,10 +24,10 @@ constexpr std::string_view late_mean =
 std::vector<Row> overlapping_rows() {
     return {
         {"auto",
-         {{"partners", "linked"}},
+         {{"partners", "linked"}, {"codec", "delta(q4)"}, {"outer", "nesterov(0.7,0.8,16)"}},
          Fidelity::ours,
          "p2ptrain",
-         "codec, swap rate and outer step follow what is measured"},
+         "links, codec and outer momentum follow what is measured"},
         {"ad-psgd", {}, Fidelity::adapted, "Lian et al. 2018, arXiv:1710.06952", late_mean},
         {"moniqua",
          {{"codec", "modulo(1)"}},

@@ -18,9 +18,19 @@ float Edge::share_taken() const {
     return peer_open_ ? std::min(own_open_->share, peer_open_->share) : own_open_->share;
 }
 
+/// Codecs over one reference change freely: the leaner of the two is used. Else fp32 is.
+CodecId Edge::common_codec(CodecId one, CodecId other, std::uint64_t floats) const {
+    if (one == other) return one;
+    if (!has_reference(one) || !has_reference(other)) return CodecId::fp32;
+    const auto bytes = [&](CodecId codec) {
+        return spec_.encoded_bytes(codec, floats, /*keyframe=*/false);
+    };
+    return bytes(one) < bytes(other) ? one : other;
+}
+
 Edge::Agreement Edge::agreement() const {
     P2P_CHECK(own_open_ && peer_open_);
-    const CodecId codec = own_open_->codec == peer_open_->codec ? own_open_->codec : CodecId::fp32;
+    const CodecId codec = common_codec(own_open_->codec, peer_open_->codec, spec_.range.floats);
     const bool keyframe =
         has_keyframe(codec)
         && (own_open_->reference != peer_open_->reference || own_open_->reference == SwapNumber{0});
@@ -45,7 +55,7 @@ void Edge::open(TimePoint now, const SwapTerms& terms, MixingOutputs& out) {
         .round = terms.round,
         .codec = terms.codec,
         .reference = reference_,
-        .gamma = step_size_.gamma(),
+        .gamma = step_sizes_[terms.codec].gamma(),
         .share = terms.share};
     say(*own_open_, out);
     phase_ = SwapPhase::opening;
@@ -111,7 +121,9 @@ void Edge::on_encoded(TimePoint now, const Encoded& encoded, MixingOutputs& out)
 
     const Agreement agreed = agreement();
     P2P_CHECK(encoded.bytes_total == agreed.bytes);
-    if (has_reference(agreed.codec) && !agreed.keyframe) step_size_.on_kept(encoded.kept_ratio);
+    if (has_reference(agreed.codec) && !agreed.keyframe) {
+        step_sizes_[agreed.codec].on_kept(encoded.kept_ratio);
+    }
     is_encoded_ = true;
     own_chunks_ = ChunkMap(encoded.bytes_total);
     next_chunk_ = 0;
@@ -221,7 +233,7 @@ void Edge::on_applied(TimePoint now, const Applied& applied, MixingOutputs& out)
     displacement_norm_ = applied.displacement_norm;
     reference_ = has_keyframe(agreement().codec) ? n_ : SwapNumber{0};
     if (modulo_bits(agreement().codec) > 0) theta_factor_.on_applied(peer_theta_factor_);
-    step_size_.on_distance(distance_);
+    step_sizes_[agreement().codec].on_distance(distance_);
     close(now, SwapReason::none, out);
 }
 
@@ -304,7 +316,9 @@ void Edge::settle(TimePoint now, SwapReason why, MixingOutputs& out) {
             .took = now - *opened_at_,
             .distance = distance_,
             .own_norm = own_norm_,
-            .displacement_norm = displacement_norm_});
+            .displacement_norm = displacement_norm_,
+            .codec = peer_open_ ? agreement().codec : own_open_->codec,
+            .keyframe = peer_open_ && agreement().keyframe});
     }
     last_ = is_applied_ ? SwapReason::none : why;
     if (why == SwapReason::theta || peer_close_ == SwapReason::theta) theta_factor_.on_exceeded();

@@ -22,6 +22,7 @@
 // they stand and send again what is missing.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "core/base/time.hpp"
@@ -147,6 +148,7 @@ class Edge {
     };
 
     [[nodiscard]] Agreement agreement() const;
+    [[nodiscard]] CodecId common_codec(CodecId one, CodecId other, std::uint64_t floats) const;
     void agree(MixingOutputs& out);
     void begin_decoding_when_complete(MixingOutputs& out);
     void apply_when_agreed(TimePoint now, MixingOutputs& out);
@@ -182,7 +184,7 @@ class Edge {
     }
 
     EdgeSpec spec_;
-    StepSize step_size_;
+    std::map<CodecId, StepSize> step_sizes_;
     ThetaFactor theta_factor_;
     SwapNumber n_{1};
     SwapNumber reference_;                // n up to which the own references stand

@@ -138,7 +138,7 @@ void Edge::reset(TimePoint now, MixingOutputs& out) {
     reference_ = SwapNumber{0};
     last_ = SwapReason::none;
     state_unheard_.reset();
-    step_size_ = StepSize();
+    step_sizes_.clear();
     theta_factor_ = ThetaFactor();
 }
 

@@ -146,6 +146,7 @@ void JobRun::join(TimePoint now, Effects& effects) {
     }
     recipe_text_ = recipe->text();
     finish_ = recipe->finish;
+    is_steered_ = recipe->is_steered;
     MixerConfig config{
         .job = job_,
         .self = desk_.self(),
@@ -253,7 +254,8 @@ void JobRun::pace(TimePoint now, Effects& effects) {
         .samples_others = progress_.mesh() - stepped_.samples,
         .samples_total = progress_.total(),
         .time_total = from_seconds(spec_->train.minutes * 60),
-        .members = static_cast<std::uint32_t>(1 + linked)});
+        .members = is_steered_ ? 1 : static_cast<std::uint32_t>(1 + linked)});
+    if (mixer_) mixer_->set_members(static_cast<std::uint32_t>(1 + linked));
 }
 
 void JobRun::on_stepped(TimePoint now, const SteppedReport& report, Effects& effects) {

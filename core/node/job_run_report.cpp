@@ -255,6 +255,7 @@ JobStatus JobRun::status(TimePoint now) const {
     if (mixer_) {
         status.edges = mixer_->links();
         status.parameter_norm = mixer_->parameter_norm();
+        status.choices = mixer_->choices();
     }
     status.ledger.assign(ledger_.begin(), ledger_.end());
     return status;

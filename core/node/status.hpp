@@ -51,9 +51,10 @@ struct JobStatus {
     std::shared_ptr<const JobSpec> spec;  ///< null while it is being fetched
     PeerId submitter;
     JobState state = JobState::waiting;
-    std::string reason;  ///< why it is not running
-    std::string recipe;  ///< "ad-psgd: random, continuous, ..."
-    Duration since{};    ///< in this state
+    std::string reason;                ///< why it is not running
+    std::string recipe;                ///< "ad-psgd: random, continuous, ..."
+    std::vector<std::string> choices;  ///< what mixing decided here, and from what; sentences
+    Duration since{};                  ///< in this state
     SampleCount samples_mesh;
     SampleCount samples_total;  ///< 0: ends by time
     double progress_ratio = 0;

@@ -132,6 +132,14 @@ TEST(JobDocument, StaysJsonWhenALossIsNotFinite) {
     EXPECT_TRUE(job.at("distance_ratio").is_null());
 }
 
+TEST(JobDocument, TellsWhatMixingDecidedAndTheCodecOfEachLink) {
+    const auto node = tests::sample_status();
+    const Json job = parse(job_document(node, node.jobs[0], context())).at("job");
+    EXPECT_EQ(Json(node.jobs[0].choices), job.at("choices"));
+    EXPECT_TRUE(job.at("edges").at(0).at("codec").is_string());
+    EXPECT_TRUE(job.at("edges").at(0).at("chosen").is_boolean());
+}
+
 TEST(JobDocument, HasEdgesAndTheLedger) {
     const auto node = tests::sample_status();
     const Json job = parse(job_document(node, node.jobs[0], context())).at("job");

@@ -64,6 +64,9 @@ core::JobStatus running_job() {
     job.submitter = id_of<core::PeerId>(1);
     job.state = JobState::running;
     job.recipe = "ad-psgd: random, continuous, half";
+    job.choices = {
+        "rho 7: a swap takes 210 ms, a local step 30 ms",
+        "links: 2 of 2, since they are no more than a handful"};
     job.since = 67min;
     job.samples_mesh = core::SampleCount{424'310};
     job.samples_total = core::SampleCount{600'000};

@@ -141,6 +141,7 @@ const std::vector<Column>& edge_columns() {
         {"TIME", "swap_seconds", Style::delay},
         {"DISTANCE", "distance_ratio", Style::number},
         {"SENT", "bytes_sent", Style::bytes},
+        {"CODEC", "codec"},
         {"LAST CUT", "last_refusal"}};
     return columns;
 }

@@ -184,6 +184,16 @@ std::string slowest_link_text(const Json& job) {
            + human_delay(most) + ", the next slowest " + human_delay(second);
 }
 
+/// What mixing decided, a line each, the name on the first.
+std::string choices_text(const Json& job) {
+    std::string text;
+    for (const Json& choice : list_at(job, "choices")) {
+        if (!choice.is_string()) continue;
+        text += detail(text.empty() ? "chosen" : "", printable(choice.get<std::string>()));
+    }
+    return text;
+}
+
 std::string end_text(const Json& job) {
     const std::string reason = printable(text_at(job, "end_reason"));
     const std::string hash = printable(text_at(job, "final_hash"));
@@ -251,6 +261,7 @@ std::string job_screen(const Json& document, bool is_wide, bool has_color) {
              known(
                  job, "accuracy", [](double r) { return human_percent(r, 1); }, "accuracy ")}));
     text += detail("mixing", mixing_text(job));
+    text += choices_text(job);
     text += detail(
         "distance", known(job, "distance_ratio", human_number, "", " of the parameter norm"));
     text += detail(

@@ -148,6 +148,20 @@ TEST(Topk, ComesBackAsTheKernelGaveIt) {
     }
 }
 
+TEST(Topk, IsSoundForEveryLengthOfAShortChunk) {
+    const Floats values = normal_floats(whole, 11);
+    for (const CodecId codec :
+         {CodecId::delta_topk16, CodecId::delta_topk64, CodecId::delta_topk256}) {
+        const Coding coding{codec, false};
+        for (std::size_t floats = 1; floats <= whole; ++floats) {
+            const FloatView part = FloatView(values).first(floats);
+            const Bytes bytes = encode(best(), coding, part, 0);
+            const Status status = check_encoding(coding, bytes, floats);
+            ASSERT_TRUE(status) << floats << " floats: " << status.error().text();
+        }
+    }
+}
+
 TEST(Topk, TakesFewerBitsThanItsRivals) {
     const auto bits = [](CodecId codec) {
         const std::size_t floats = 1000 * whole;
