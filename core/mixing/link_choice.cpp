@@ -25,6 +25,13 @@ std::optional<double> LinkChoice::reward(PeerId peer) const {
     return found->second.removed.value_or(0) / found->second.seconds.value_or(1);
 }
 
+double LinkChoice::best_reward() const {
+    double best = 0;
+    for (const PeerId peer : chosen_)
+        best = std::max(best, reward(peer).value_or(0));
+    return best;
+}
+
 void LinkChoice::refresh(
     TimePoint now, const std::vector<MemberPlace>& up, const std::string& own_site, Rng& rng) {
     std::set<PeerId> ids;

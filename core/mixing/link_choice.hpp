@@ -40,6 +40,9 @@ class LinkChoice {
 
     [[nodiscard]] std::optional<double> reward(PeerId peer) const;
 
+    /// Of the chosen; 0 before any was measured.
+    [[nodiscard]] double best_reward() const;
+
   private:
     struct Worth {
         Ewma removed{0.1};

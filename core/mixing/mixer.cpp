@@ -226,6 +226,9 @@ void Mixer::on_ended(TimePoint now, const SwapEnded& ended) {
     slot.distance_ratio = ended.distance / norm;
     const auto weight = static_cast<double>(ended.weight);
     if (!ended.keyframe) slot.choice.on_swapped(ended.codec, weight, to_seconds(ended.took));
+    if (is_outside(ended.peer) && !ended.keyframe) {
+        window_.on_swapped(ended.peer, std::max(to_seconds(ended.took), 1e-6));
+    }
     link_choice_.on_swapped(
         ended.peer,
         weight * (1 - weight) * *slot.distance_ratio * *slot.distance_ratio,

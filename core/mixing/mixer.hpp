@@ -24,6 +24,7 @@
 #include "core/mixing/recipe.hpp"
 #include "core/mixing/rounds.hpp"
 #include "core/mixing/swap.hpp"
+#include "core/mixing/swap_window.hpp"
 #include "core/mixing/weights.hpp"
 
 namespace p2p::core {
@@ -148,7 +149,12 @@ class Mixer {
     void plan_running(TimePoint now, MixingOutputs& out);
     void plan_random(TimePoint now, MixingOutputs& out);
     void plan_all_links(TimePoint now, MixingOutputs& out);
+    void plan_linked(TimePoint now, MixingOutputs& out);
+    void plan_outside(TimePoint now, MixingOutputs& out);
     void choose_links(TimePoint now);
+    [[nodiscard]] std::optional<float> linked_share(TimePoint now, const Slot& slot) const;
+    [[nodiscard]] bool is_outside(PeerId peer) const;
+    [[nodiscard]] double worth(PeerId peer) const;
     void plan_outer(TimePoint now, MixingOutputs& out);
     void take_outer_step(MixingOutputs& out);
     [[nodiscard]] OuterSettings outer_settings() const;
@@ -178,7 +184,6 @@ class Mixer {
     void withdraw_when_late(TimePoint now, Slot& slot, MixingOutputs& out);
     [[nodiscard]] std::size_t links_up() const;
     [[nodiscard]] CodecId codec(const Slot& slot) const;
-    [[nodiscard]] std::size_t links_shared() const;
     Slot* find(PeerId peer, ShardIndex shard);
 
     /// Each shard on each link to a peer that takes part.
@@ -201,6 +206,7 @@ class Mixer {
     std::uint32_t every_steps_;     // H, where it adapts
     double work_ratio_ = 1;
     LinkChoice link_choice_;
+    SwapWindow window_;  // of swaps out of the site
     StepCount outer_due_;
     TimePoint outer_taken_at_{};
     bool is_outer_under_way_ = false;

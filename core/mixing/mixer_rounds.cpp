@@ -177,9 +177,7 @@ std::vector<OwnPhase> Mixer::meetings(TimePoint now, Round round) const {
 }
 
 bool Mixer::is_across(PeerId peer) const {
-    if (config_.recipe.partners.kind != Partners::sites) return false;
-    const auto site = sites_.find(peer);
-    return (site == sites_.end() ? std::string{} : site->second) != config_.site;
+    return config_.recipe.partners.kind == Partners::sites && is_outside(peer);
 }
 
 bool Mixer::is_in_turn(ShardIndex shard, Round round) const {

@@ -33,8 +33,8 @@ void Mixer::plan_running(TimePoint now, MixingOutputs& out) {
     plan_outer(now, out);
     if (rounds_) return plan_rounds(now, out);
     if (config_.recipe.is_scheduled()) return plan_scheduled(now, out);
-    if (config_.recipe.partners.kind == Partners::linked) choose_links(now);
-    if (config_.recipe.partners.kind != Partners::random) return plan_all_links(now, out);
+    if (config_.recipe.partners.kind == Partners::linked) return plan_linked(now, out);
+    if (config_.recipe.partners.kind == Partners::neighbours) return plan_all_links(now, out);
     plan_random(now, out);
 }
 
@@ -102,7 +102,10 @@ void Mixer::answer_asked(TimePoint now, MixingOutputs& out) {
 
 bool Mixer::open(TimePoint now, Slot& slot, MixingOutputs& out) {
     const ShardIndex shard = slot.edge.key().shard;
-    const auto share = offered_share(share_rule(), links_shared(), budget_taken(now, shard));
+    const bool is_linked = config_.recipe.partners.kind == Partners::linked && !is_finishing_;
+    const auto share = is_linked
+                           ? linked_share(now, slot)
+                           : offered_share(share_rule(), links_up(), budget_taken(now, shard));
     if (!share) return false;
     slot.edge.open(
         now, {.share = *share, .codec = codec(slot), .round = {}, .of_round = false}, out);
@@ -144,19 +147,8 @@ void Mixer::plan_random(TimePoint now, MixingOutputs& out) {
 void Mixer::plan_all_links(TimePoint now, MixingOutputs& out) {
     for_each_up([&](Slot& slot) {
         if (!slot.edge.is_idle() || slot.retry_at > now || !is_step_due(slot.steps_at_end)) return;
-        const bool chooses = config_.recipe.partners.kind == Partners::linked;
-        if (!chooses || link_choice_.has(slot.edge.key().peer)) (void)open(now, slot, out);
+        (void)open(now, slot, out);
     });
-}
-
-void Mixer::choose_links(TimePoint now) {
-    std::vector<MemberPlace> up;
-    for (const auto& [peer, partner] : partners_) {
-        if (!partner.is_up()) continue;
-        const auto site = sites_.find(peer);
-        up.push_back({.id = peer, .site = site == sites_.end() ? "" : site->second});
-    }
-    link_choice_.refresh(now, up, config_.site, rng_);
 }
 
 bool Mixer::needs_finishing_swap(const Slot& slot) const {
@@ -195,9 +187,7 @@ CodecId Mixer::codec(const Slot& slot) const {
 ShareRule Mixer::share_rule() const {
     if (config_.share_rule) return *config_.share_rule;
     if (is_finishing_) return ShareRule::all_links;
-    const bool on_all = config_.recipe.partners.kind == Partners::neighbours
-                        || config_.recipe.partners.kind == Partners::linked;
-    if (!on_all) return ShareRule::one_partner;
+    if (config_.recipe.partners.kind != Partners::neighbours) return ShareRule::one_partner;
     return rounds_ ? ShareRule::metropolis : ShareRule::all_links;
 }
 
@@ -220,20 +210,6 @@ void Mixer::withdraw_when_late(TimePoint now, Slot& slot, MixingOutputs& out) {
     if (edge.phase() != SwapPhase::agreed || now - *edge.opened_at() < partner_patience) return;
     if (budget_taken(now, edge.key().shard) <= budget_total) return;
     slot.edge.withdraw(now, SwapReason::busy, out);
-}
-
-/// Links among which the budget is divided: those that this node chose, and those that chose it.
-std::size_t Mixer::links_shared() const {
-    if (is_finishing_ || config_.recipe.partners.kind != Partners::linked) return links_up();
-    std::size_t count = 0;
-    for (const auto& [peer, partner] : partners_) {
-        const bool is_open =
-            std::any_of(partner.slots.begin(), partner.slots.end(), [](const Slot& slot) {
-                return !slot.edge.is_idle();
-            });
-        if (partner.is_up() && (is_open || link_choice_.has(peer))) ++count;
-    }
-    return count;
 }
 
 std::size_t Mixer::links_up() const {

@@ -67,6 +67,12 @@ std::vector<std::string> Mixer::choices() const {
                              "one drawn among them"
                            : ", since they are no more than a handful"));
     }
+    if (config_.recipe.partners.kind == Partners::linked && window_.stretch() > 1) {
+        words.push_back(
+            "swaps out of the site: " + std::to_string(window_.size())
+            + " at once, since they take " + number_text(window_.stretch())
+            + " times the least that their links have shown");
+    }
     if (config_.recipe.is_steered) {
         std::string text = "codec:";
         for (const auto& [codec, count] : codecs) {
