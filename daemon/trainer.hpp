@@ -73,6 +73,9 @@ class Trainer {
         std::shared_ptr<const std::vector<float>> displacement,
         StatusAnswer answer) = 0;
 
+    /// An outer step has been taken, or outer steps begin, from where the replica stands.
+    virtual void mark_outer_step() = 0;
+
     virtual void copy_state(bool with_optimizer, Answer<ReplicaState> answer) = 0;
 
     /// Takes parameters (and the optimizer's state, where there is any) from `state`; own counts

@@ -51,6 +51,9 @@ class ExternalTrainer final : public Trainer {
         core::ShardRange range,
         std::shared_ptr<const std::vector<float>> displacement,
         StatusAnswer answer) override;
+
+    void mark_outer_step() override {}  // its script takes its own steps
+
     void copy_state(bool with_optimizer, Answer<ReplicaState> answer) override;
     void replace(ReplicaState state, Answer<double> answer) override;
     void evaluate(Answer<core::Evaluated> answer) override;

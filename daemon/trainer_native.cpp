@@ -53,12 +53,15 @@ void NativeTrainer::add(
     mailbox_.push([range, displacement = std::move(displacement), answer = std::move(answer)](
                       Replica* replica) {
         if (replica == nullptr) return answer(trainer_gone());
-        const auto all = replica->parameters();
-        P2P_CHECK(is_within(range, all.size()));
-        const auto part = all.subspan(range.offset, range.floats);
-        std::transform(
-            part.begin(), part.end(), displacement->begin(), part.begin(), std::plus<>());
+        P2P_CHECK(is_within(range, replica->parameters().size()));
+        replica->displace(range.offset, *displacement);
         answer({});
+    });
+}
+
+void NativeTrainer::mark_outer_step() {
+    mailbox_.push([](Replica* replica) {
+        if (replica != nullptr) replica->mark_outer_step();
     });
 }
 
@@ -103,7 +106,9 @@ void NativeTrainer::set_pace(const core::Pace& pace) {
 
 void NativeTrainer::end() {
     mailbox_.push([this](Replica* replica) {
-        if (replica != nullptr) has_ended_ = true;
+        if (replica == nullptr) return;
+        has_ended_ = true;
+        replica->end_steps();
     });
 }
 

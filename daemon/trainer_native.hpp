@@ -41,6 +41,7 @@ class NativeTrainer final : public Trainer {
         core::ShardRange range,
         std::shared_ptr<const std::vector<float>> displacement,
         StatusAnswer answer) override;
+    void mark_outer_step() override;
     void copy_state(bool with_optimizer, Answer<ReplicaState> answer) override;
     void replace(ReplicaState state, Answer<double> answer) override;
     void evaluate(Answer<core::Evaluated> answer) override;

@@ -37,6 +37,7 @@ void add(
                        : core::WorkResult(status.error()));
         });
     });
+    trainer->mark_outer_step();
 }
 
 /// On a worker.
@@ -60,6 +61,7 @@ void compute(
 void step_outer(const core::OuterStep& order, OuterTools tools, Tell tell) {
     Trainer* trainer = tools.trainer();
     if (trainer == nullptr) return tools.post([tell = std::move(tell)] { tell(trainer_gone()); });
+    if (order.restarts) trainer->mark_outer_step();
     const core::ShardRange all = tools.all;
     trainer->snapshot(
         all,

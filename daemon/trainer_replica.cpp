@@ -42,7 +42,8 @@ Status check_fit(const JobSpec& spec, const Dataset& data) {
 Status check_memory(const ReplicaSetup& setup) {
     const JobSpec& spec = *setup.spec;
     const auto parameters = core::parameter_count(core::model_tensors(spec.model));
-    constexpr std::uint64_t vectors_max = 6;  // parameters, gradient, optimizer, copies for a save
+    // Parameters, gradient, optimizer, copies for a save; and the local rule's.
+    const std::uint64_t vectors_max = 6 + core::local_rule_vectors(setup.local.kind);
     const std::uint64_t needed = core::learner_bytes(spec.model, batch_size_of(setup))
                                  + vectors_max * sizeof(float) * parameters;
     if (needed <= memory_bytes_max()) return {};
@@ -70,7 +71,7 @@ Result<std::unique_ptr<Replica>> Replica::load(const ReplicaSetup& setup) {
 }
 
 Replica::Replica(const ReplicaSetup& setup, std::shared_ptr<const Dataset> data)
-    : native_(setup.spec, setup.self, std::move(data), setup.kernel_level),
+    : native_(setup.spec, setup.self, std::move(data), setup.kernel_level, setup.local),
       buffers_(setup.spec->model, batch_size_of(setup), setup.kernel_level) {}
 
 ReplicaState Replica::copy(bool with_optimizer) {
@@ -136,6 +137,7 @@ Result<double> Replica::replace(const ReplicaState& state) {
         moved += difference * difference;
     }
     std::copy(state.parameters.begin(), state.parameters.end(), own.begin());
+    native_.restart_rule();
     if (!state.optimizer.empty()) {
         restore_optimizer(state);
     } else {

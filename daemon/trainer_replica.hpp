@@ -26,6 +26,7 @@ struct ReplicaSetup {
     core::KernelLevel kernel_level = core::KernelLevel::scalar;
     std::uint32_t batch_size = 0;       ///< over the job's; 0: the job's
     std::optional<Path> resume_folder;  ///< a whole checkpoint
+    core::LocalSpec local{};            ///< of the job's recipe
 };
 
 class Replica {
@@ -36,6 +37,12 @@ class Replica {
 
     /// One batch, one step of the optimizer.
     void step(double learning_rate) { native_.step(buffers_, learning_rate); }
+
+    void displace(std::size_t offset, core::FloatView d) { native_.displace(offset, d); }
+
+    void mark_outer_step() { native_.mark_outer_step(); }
+
+    void end_steps() { native_.end_steps(); }
 
     [[nodiscard]] core::StepCount steps() const { return native_.steps(); }
 

@@ -128,6 +128,7 @@ void Workshop::Floor::start_training(const core::StartTraining& order, core::Byt
     auto job = std::make_shared<Job>();
     job->id = order.job;
     job->spec = order.spec;
+    job->local = order.local;
     job->layout = replica_layout(order.spec->model);
     P2P_CHECK(jobs_.emplace(order.job, job).second);
 
@@ -195,7 +196,8 @@ Result<std::shared_ptr<Trainer>> Workshop::Floor::make_trainer(
         folder->second,
         config_.kernel_level,
         config_.batch_size_override,
-        taken.checkpoint};
+        taken.checkpoint,
+        job.local};
     setup.duty = config_.duty;
     setup.samples_mesh = taken.samples_mesh;
     return std::shared_ptr<Trainer>(

@@ -59,6 +59,7 @@ class Workshop::Floor {
     struct Job {
         core::JobId id;
         std::shared_ptr<const core::JobSpec> spec;
+        core::LocalSpec local;
         std::vector<core::TensorInfo> layout;
         std::optional<RunDir> run;
         std::shared_ptr<Trainer> trainer;  ///< null until the run folder stands

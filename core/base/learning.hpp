@@ -1,9 +1,11 @@
 #pragma once
 
-// What a job says about learning: model, data, loss, optimizer, schedule. Values only.
+// What a job says about learning: model, data, loss, optimizer, schedule, and what its recipe says
+// of local and outer steps. Values only.
 //
-// The job spec holds these, nn and data are built from them; they stand here because rooms do not
-// include each other. Their text form and their validation belong to proto/spec and core/job/spec.
+// The job spec and recipes hold these; nn, data and train are built from them; they stand here
+// because rooms do not include each other. Their text form and their validation belong to
+// proto/spec and core/job/spec.
 
 #include <cstdint>
 #include <string>
@@ -61,6 +63,24 @@ struct ScheduleSpec {
     ScheduleScale scale = ScheduleScale::sqrt;  ///< with the size of the mesh
 
     bool operator==(const ScheduleSpec&) const = default;
+};
+
+/// What a local step does besides the optimizer's (core/train/local_rule has the formulas).
+enum class Local : std::uint8_t {
+    plain,
+    compensate,    ///< a late displacement is corrected by lambda * g * g * d (Zheng et al. 2017)
+    anchor,        ///< with probability p a step pulls towards the outer anchor (Naganuma 2025)
+    quasi_global,  ///< momentum from how the replica moved, mixing included (Lin et al. 2021)
+    global_hint,   ///< steps are bent by the last round's mean movement (Xu et al. 2020)
+    predict,       ///< gradients are taken where momentum will have led (Chen et al. 2018)
+};
+
+struct LocalSpec {
+    Local kind = Local::plain;
+    double a = 0;  ///< lambda, p, mu or beta
+    double b = 0;  ///< of `anchor`: its strength
+
+    bool operator==(const LocalSpec&) const = default;
 };
 
 /// An outer step: momentum on how far a replica has come since the last one (core/train/outer).

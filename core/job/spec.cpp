@@ -311,6 +311,25 @@ Status validate(const JobSpec& spec) {
         [&] { return check_checkpoint(spec.checkpoint); });
 }
 
+Status check_local(const JobSpec& spec, const LocalSpec& local) {
+    if (local.kind == Local::plain) return {};
+    if (spec.model.kind == ModelKind::external) {
+        return fault(
+            "mixing.local",
+            "the script of an external model takes its own steps, which nothing here can bend",
+            "set mixing.local = \"plain\", or choose a recipe without it");
+    }
+    const bool needs_sgd = local.kind == Local::quasi_global || local.kind == Local::predict
+                           || local.kind == Local::compensate;
+    if (needs_sgd && spec.optimizer.kind != OptimizerKind::sgd) {
+        return fault(
+            "mixing.local",
+            "it is made for sgd, whose steps are the momentum or the gradient times the rate",
+            "set optimizer.kind = \"sgd\", or mixing.local = \"plain\"");
+    }
+    return {};
+}
+
 SampleCount samples_total(const JobSpec& spec, SampleCount set_samples) {
     if (spec.train.samples > 0) return SampleCount{spec.train.samples};
     if (!(spec.train.epochs > 0)) return SampleCount{};

@@ -75,6 +75,10 @@ struct JobSpec {
 /// axes are not looked at here (core/mixing/recipe does).
 [[nodiscard]] Status validate(const JobSpec& spec);
 
+/// Whether the local steps of a recipe can be taken by a job of this model and optimizer; the
+/// reason, and what to write instead, where not.
+[[nodiscard]] Status check_local(const JobSpec& spec, const LocalSpec& local);
+
 /// Samples of the whole mesh after which the job ends, for a set of `set_samples`; 0: ends by time.
 [[nodiscard]] SampleCount samples_total(const JobSpec& spec, SampleCount set_samples);
 

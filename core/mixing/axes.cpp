@@ -58,10 +58,6 @@ std::optional<std::uint32_t> as_count(double number, double low, double high = 1
     return static_cast<double>(count) == number ? std::optional(count) : std::nullopt;
 }
 
-bool is_ratio(double number) {
-    return number >= 0 && number <= 1;
-}
-
 // Each returns whether the value was one of the axis'; the axis is untouched where it was not.
 
 bool set_partners(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*/) {
@@ -176,7 +172,7 @@ bool set_local(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*/) 
     static const std::array<Kind, 6> kinds{{
         {"plain", Local::plain, {}},
         {"compensate", Local::compensate, {.kind = Local::compensate, .a = 0.2}},
-        {"anchor", Local::anchor, {.kind = Local::anchor, .a = 0.05, .b = 1}},
+        {"anchor", Local::anchor, {.kind = Local::anchor, .a = 0.05, .b = 0.1}},
         {"quasi-global", Local::quasi_global, {.kind = Local::quasi_global, .a = 0.9}},
         {"global-hint", Local::global_hint, {.kind = Local::global_hint, .a = 0.5}},
         {"predict", Local::predict, {.kind = Local::predict}},
@@ -191,8 +187,9 @@ bool set_local(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*/) 
     if (call.numbers.size() > numbers) return false;
     spec.a = call.number(0, spec.a);
     spec.b = call.number(1, spec.b);
-    const bool is_share = spec.kind == Local::anchor || spec.kind == Local::quasi_global;
-    if (!(spec.a >= 0 && spec.b >= 0) || (is_share && !is_ratio(spec.a))) return false;
+    // At 1 the gradient, or what is new of it, would have no weight; a hint would not fade.
+    const bool is_share = spec.kind != Local::compensate;
+    if (!(spec.a >= 0 && spec.b >= 0) || (is_share && spec.a >= 1)) return false;
     recipe.local = spec;
     return true;
 }
@@ -242,7 +239,7 @@ const std::vector<Axis>& axes() {
         {"work", "equal, by-speed", set_work},
         {"local",
          "plain, compensate(lambda), anchor(p, strength), quasi-global(mu), global-hint(beta), "
-         "predict",
+         "predict; p, mu and beta below 1",
          set_local},
         {"outer",
          "none, nesterov(rate, momentum, steps), noloco(rate, momentum, steps)",

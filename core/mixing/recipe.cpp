@@ -77,6 +77,14 @@ Status check_outer(const Recipe& recipe) {
     return {};
 }
 
+Status check_local(const Recipe& recipe) {
+    if (recipe.local.kind != Local::compensate || recipe.wait.kind != Wait::round) return {};
+    return clash(
+        "local = \"compensate\" with wait = \"round\"",
+        "nothing arrives late where no step is taken meanwhile",
+        "set mixing.wait = \"delay\" or \"none\", or local = \"plain\"");
+}
+
 Status check_guard(const Recipe& recipe) {
     if (recipe.guard.clip_ratio == 0 || !recipe.is_exact()) return {};
     return clash(
@@ -166,6 +174,7 @@ std::string guard_text(const GuardSpec& guard) {
 Status check_combination(const Recipe& recipe) {
     if (Status status = check_rounds(recipe); !status) return status;
     if (Status status = check_outer(recipe); !status) return status;
+    if (Status status = check_local(recipe); !status) return status;
     return check_guard(recipe);
 }
 

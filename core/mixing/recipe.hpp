@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/codec_id.hpp"
+#include "core/base/learning.hpp"
 #include "core/base/result.hpp"
 #include "core/mixing/guard.hpp"
 
@@ -77,23 +78,6 @@ struct ShardSpec {
     std::uint32_t parts = 1;
 
     bool operator==(const ShardSpec&) const = default;
-};
-
-enum class Local : std::uint8_t {
-    plain,
-    compensate,    ///< a late displacement is corrected by lambda * g * g * d (Zheng et al. 2017)
-    anchor,        ///< with probability p a step pulls towards the outer anchor (palsgd)
-    quasi_global,  ///< momentum from how the replica moved, mixing included (Lin et al. 2021)
-    global_hint,   ///< steps are bent by the last round's mean movement (ssd-sgd)
-    predict,       ///< gradients are taken where momentum will have led
-};
-
-struct LocalSpec {
-    Local kind = Local::plain;
-    double a = 0;  ///< lambda, p, mu or beta
-    double b = 0;  ///< of `anchor`: its strength
-
-    bool operator==(const LocalSpec&) const = default;
 };
 
 enum class Outer : std::uint8_t {

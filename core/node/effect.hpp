@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/learning.hpp"
 #include "core/node/command.hpp"
 #include "core/node/message.hpp"
 #include "core/node/notice.hpp"
@@ -59,6 +60,7 @@ struct StartTraining {
     std::shared_ptr<const JobSpec> spec;
     std::shared_ptr<const Bytes> spec_bytes;                ///< canonical, for the run directory
     std::string set_folder_name;                            ///< spec.data.set
+    LocalSpec local{};                                      ///< of the recipe that it resolves to
     std::optional<Signed<JobAnnouncement>> announcement{};  ///< kept beside the spec
 };
 

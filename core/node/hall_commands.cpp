@@ -32,6 +32,7 @@ Result<CommandDone> Node::Hall::act(TimePoint now, const SubmitJob& submit, Effe
     const auto recipe = resolve_recipe(
         submit.spec.mixing.recipe, submit.spec.mixing.axes, submit.spec.train.round_steps);
     if (!recipe) return recipe.error();
+    if (const Status suits = check_local(submit.spec, recipe->local); !suits) return suits.error();
 
     for (const auto& [id, job] : jobs_) {
         if (job->name() != submit.spec.name || id == submit.job) continue;

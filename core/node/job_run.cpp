@@ -134,7 +134,9 @@ void JobRun::join(TimePoint now, Effects& effects) {
     const auto recipe =
         resolve_recipe(spec_->mixing.recipe, spec_->mixing.axes, spec_->train.round_steps);
     if (!recipe) return set_state(now, JobState::failed, recipe.error().text(), effects);
-
+    if (const Status suits = check_local(*spec_, recipe->local); !suits) {
+        return set_state(now, JobState::failed, suits.error().text(), effects);
+    }
     const bool is_external = spec_->model.kind == ModelKind::external;
     if (!is_external && !config_.datasets.contains(spec_->data.set)) {
         return set_state(
@@ -147,6 +149,7 @@ void JobRun::join(TimePoint now, Effects& effects) {
     recipe_text_ = recipe->text();
     finish_ = recipe->finish;
     is_steered_ = recipe->is_steered;
+    local_ = recipe->local;
     MixerConfig config{
         .job = job_,
         .self = desk_.self(),
@@ -173,6 +176,7 @@ void JobRun::start_training(TimePoint now, Effects& effects) {
         .spec = spec_,
         .spec_bytes = spec_bytes_,
         .set_folder_name = spec_->data.set,
+        .local = local_,
         .announcement = announcement_});
     const bool is_external = spec_->model.kind == ModelKind::external;
     set_state(

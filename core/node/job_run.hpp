@@ -233,6 +233,7 @@ class JobRun {
     std::string recipe_text_;
     Finish finish_ = Finish::exact;
     bool is_steered_ = false;  // the mesh's size is in the outer step, not in the learning rate
+    LocalSpec local_;
     std::uint64_t blob_bytes_max_ = 0;
     std::map<PeerId, Incarnation> linked_;
     std::optional<CatchUp> catch_up_;

@@ -3,8 +3,9 @@
 // A replica that trains itself: parameters, optimizer and place in the data of one native job.
 //
 // What a step does is a function of (spec, PeerId, the counts), so that it goes on from a copy to
-// the bit. When a step may be taken, and what is mixed in between, is the callers': the daemon's
-// trainer thread and the simulator's machines. Buffers that no step leaves behind lie apart, so
+// the bit, but for what the recipe's local rule keeps (local_rule). When a step may be taken, and
+// what is mixed in between, is the callers': the daemon's trainer thread and the simulator's
+// machines. Buffers that no step leaves behind lie apart, so
 // that many replicas on one thread share them.
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "core/job/spec.hpp"
 #include "core/nn/learner.hpp"
 #include "core/nn/optimizer.hpp"
+#include "core/train/local_rule.hpp"
 
 namespace p2p::core {
 
@@ -36,19 +38,33 @@ struct StepBuffers {
 class NativeReplica {
   public:
     /// The first parameters are drawn from the job's seed; the optimizer stands at 0.
-    /// @pre the model fits the data
+    /// @pre the model fits the data; `local` suits the spec (check_local)
     NativeReplica(
         std::shared_ptr<const JobSpec> spec,
         PeerId self,
         std::shared_ptr<const Dataset> data,
-        KernelLevel level);
+        KernelLevel level,
+        const LocalSpec& local = {});
 
-    /// One batch, one step of the optimizer. @pre `buffers` are of this model
+    /// One batch, one step of the optimizer and of the local rule. Where that pulls instead, the
+    /// batch is counted and not learned from. @pre `buffers` are of this model
     void step(StepBuffers& buffers, double learning_rate);
 
     [[nodiscard]] MutableFloatView parameters() { return parameters_; }
 
     [[nodiscard]] FloatView parameters() const { return parameters_; }
+
+    /// x <- x + d from `offset` on: what a swap or an outer step moves. @pre within the parameters
+    void displace(std::size_t offset, FloatView d);
+
+    /// An outer step has been taken, or outer steps begin, from where the replica stands.
+    void mark_outer_step() { rule_.on_outer_stepped(parameters_); }
+
+    /// No step follows: displacements that still come are added as they are.
+    void end_steps() { rule_.end(); }
+
+    /// Parameters and optimizer were written from elsewhere: the local rule begins anew.
+    void restart_rule() { rule_.restart(); }
 
     [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
 
@@ -69,10 +85,13 @@ class NativeReplica {
     [[nodiscard]] const JobSpec& spec() const { return *spec_; }
 
   private:
+    void step_down(StepBuffers& buffers, double learning_rate);
+
     std::shared_ptr<const JobSpec> spec_;
     std::shared_ptr<const Dataset> data_;
     Sampler sampler_;
     Optimizer optimizer_;
+    LocalRule rule_;
     std::vector<float> parameters_;
     StepCount steps_;
     SampleCount samples_;

@@ -57,7 +57,8 @@ class NativeTrainerTest : public testing::Test {
             temp_.path() / "set",
             level,
             0,
-            std::move(checkpoint)};
+            std::move(checkpoint),
+            local_};
         setup.duty = duty;
         return std::make_unique<NativeTrainer>(
             setup,
@@ -109,6 +110,7 @@ class NativeTrainerTest : public testing::Test {
 
     const TempFolder temp_;
     proto::ParsedSpec spec_ = parsed(tiny_toml("tiny"));
+    core::LocalSpec local_;
     TestLoop loop_;
     Workers workers_{1};
     std::optional<core::TrainerReady> ready_;
@@ -206,6 +208,43 @@ TEST_F(NativeTrainerTest, AfterTheEndItTakesNoStepAndServesOn) {
     for (std::size_t i = 0; i < 4; ++i)
         EXPECT_EQ(old[i] + 0.5F, moved[i]);
     EXPECT_EQ(StepCount{0}, newest_.steps);
+}
+
+/// What is left of a displacement of 0.5 in the last three parameters, the biases of the classes.
+std::vector<float> moved_biases(Trainer& trainer, std::uint64_t parameters) {
+    const core::ShardRange biases{parameters - 3, 3};
+    Asked<std::vector<float>> before;
+    Asked<std::vector<float>> after;
+    trainer.snapshot(biases, before.answer());
+    trainer.add(biases, std::make_shared<const std::vector<float>>(3, 0.5F), [](const auto&) {});
+    trainer.snapshot(biases, after.answer());
+    const auto old = *before.get();
+    auto moved = *after.get();
+    for (std::size_t i = 0; i < moved.size(); ++i)
+        moved[i] -= old[i];
+    return moved;
+}
+
+TEST_F(NativeTrainerTest, ItsLocalRuleBendsWhatIsAddedUntilTheEnd) {
+    local_ = {.kind = core::Local::compensate, .a = 1e9};  // as much as may be
+    const auto trainer = start();
+    const std::uint64_t parameters = train(*trainer, 3, 6400).parameters.size();
+    for (const float moved : moved_biases(*trainer, parameters))
+        EXPECT_NEAR(0, moved, 1e-6);
+    trainer->end();
+    for (const float moved : moved_biases(*trainer, parameters))
+        EXPECT_NEAR(0.5, moved, 1e-6);
+}
+
+TEST_F(NativeTrainerTest, ItsLocalRuleBeginsAnewWhereItsReplicaIsReplaced) {
+    local_ = {.kind = core::Local::compensate, .a = 1e9};
+    const auto trainer = start();
+    const ReplicaState state = train(*trainer, 3, 6400);
+    Asked<double> replaced;
+    trainer->replace(state, replaced.answer());
+    ASSERT_TRUE(replaced.get());
+    for (const float moved : moved_biases(*trainer, state.parameters.size()))
+        EXPECT_NEAR(0.5, moved, 1e-6);
 }
 
 TEST_F(NativeTrainerTest, ItServesWhileItRestsForItsDuty) {

@@ -44,7 +44,7 @@ class MeshRun {
                .make_trainer =
                    [this](
                        std::shared_ptr<const core::JobSpec> job, core::PeerId self, std::size_t) {
-                       return make_learner(std::move(job), self, classroom_);
+                       return make_learner(std::move(job), self, classroom_, recipe_.local);
                    },
                .costs = {},
                .links_a_node = request.links_a_node}) {}
@@ -204,6 +204,7 @@ Result<Outcome> run_named(const RunRequest& request, const Progress& progress) {
     auto recipe = core::resolve_recipe(request.recipe, spec.mixing.axes, spec.train.round_steps);
     if (!recipe) return recipe.error();
     if (auto status = core::validate(spec); !status) return status.error();
+    if (auto status = core::check_local(spec, recipe->local); !status) return status.error();
     return MeshRun(request, std::move(spec), *std::move(recipe)).run(progress);
 }
 

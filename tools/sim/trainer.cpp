@@ -1,6 +1,7 @@
 #include "tools/sim/trainer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/base/check.hpp"
@@ -15,9 +16,13 @@ namespace {
 
 class Learner final : public Trainer {
   public:
-    Learner(std::shared_ptr<const core::JobSpec> spec, core::PeerId self, Classroom& classroom)
+    Learner(
+        std::shared_ptr<const core::JobSpec> spec,
+        core::PeerId self,
+        Classroom& classroom,
+        const core::LocalSpec& local)
         : classroom_(classroom),
-          replica_(std::move(spec), self, classroom.data, classroom.level) {}
+          replica_(std::move(spec), self, classroom.data, classroom.level, local) {}
 
     void step(double progress_ratio, std::uint32_t members) override {
         replica_.step(
@@ -25,6 +30,12 @@ class Learner final : public Trainer {
     }
 
     core::MutableFloatView parameters() override { return replica_.parameters(); }
+
+    void displace(std::size_t offset, core::FloatView d) override { replica_.displace(offset, d); }
+
+    void mark_outer_step() override { replica_.mark_outer_step(); }
+
+    void end_steps() override { replica_.end_steps(); }
 
     [[nodiscard]] StepCount steps() const override { return replica_.steps(); }
 
@@ -73,6 +84,7 @@ class Learner final : public Trainer {
             }
         }
         replica_.optimizer().restore_steps(state.optimizer_steps);
+        replica_.restart_rule();
         if (with_counts) replica_.restore_counts(state.steps, state.samples, 0);
     }
 
@@ -141,9 +153,17 @@ class Walker final : public Trainer {
 
 }  // namespace
 
+void Trainer::displace(std::size_t offset, core::FloatView d) {
+    const auto part = parameters().subspan(offset, d.size());
+    std::transform(part.begin(), part.end(), d.begin(), part.begin(), std::plus<>());
+}
+
 std::unique_ptr<Trainer> make_learner(
-    std::shared_ptr<const core::JobSpec> spec, core::PeerId self, Classroom& classroom) {
-    return std::make_unique<Learner>(std::move(spec), self, classroom);
+    std::shared_ptr<const core::JobSpec> spec,
+    core::PeerId self,
+    Classroom& classroom,
+    const core::LocalSpec& local) {
+    return std::make_unique<Learner>(std::move(spec), self, classroom, local);
 }
 
 std::unique_ptr<Trainer> make_walker(std::uint64_t floats, double deviation, core::Rng rng) {

@@ -35,6 +35,15 @@ class Trainer {
 
     virtual void step(double progress_ratio, std::uint32_t members) = 0;
     [[nodiscard]] virtual core::MutableFloatView parameters() = 0;
+
+    /// x <- x + d from `offset` on.
+    virtual void displace(std::size_t offset, core::FloatView d);
+
+    /// For what follows outer steps and the end; see NativeReplica.
+    virtual void mark_outer_step() {}
+
+    virtual void end_steps() {}
+
     [[nodiscard]] virtual core::StepCount steps() const = 0;
     [[nodiscard]] virtual core::SampleCount samples() const = 0;
     [[nodiscard]] virtual double train_loss() const = 0;
@@ -62,7 +71,10 @@ struct Classroom {
 
 /// `classroom` must outlive the trainer.
 [[nodiscard]] std::unique_ptr<Trainer> make_learner(
-    std::shared_ptr<const core::JobSpec> spec, core::PeerId self, Classroom& classroom);
+    std::shared_ptr<const core::JobSpec> spec,
+    core::PeerId self,
+    Classroom& classroom,
+    const core::LocalSpec& local = {});
 
 /// Adds noise of this deviation to each of `floats` parameters in a step of 32 samples.
 [[nodiscard]] std::unique_ptr<Trainer> make_walker(

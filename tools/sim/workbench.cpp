@@ -194,8 +194,7 @@ WorkResult Workbench::apply(const core::Apply& order, Trainer& trainer, const Li
     if (found == codecs_.end()) return voided();
     std::vector<float> displacement(order.range.floats);
     found->second->displacement(order.weight, displacement);
-    const auto live = trainer.parameters().subspan(order.range.offset, order.range.floats);
-    std::transform(live.begin(), live.end(), displacement.begin(), live.begin(), std::plus<>());
+    trainer.displace(order.range.offset, displacement);
     found->second->commit();
     if (order.of_round) {
         const auto moved =
@@ -236,11 +235,13 @@ std::optional<WorkResult> Workbench::step_outer(const core::OuterStep& order, Tr
     auto outer = outer_.find(order.job);
     if (order.restarts || outer == outer_.end()) {
         outer_.insert_or_assign(order.job, core::OuterMomentum(live));
+        trainer.mark_outer_step();
         if (order.restarts) return std::nullopt;
         return core::OuterStepped{};
     }
     const auto moved = outer->second.step(live, order.settings);
-    std::transform(live.begin(), live.end(), moved.begin(), live.begin(), std::plus<>());
+    trainer.displace(0, moved);
+    trainer.mark_outer_step();
     return core::OuterStepped{.displacement_norm = norm_of(moved)};
 }
 

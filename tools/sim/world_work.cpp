@@ -191,6 +191,7 @@ void World::carry(std::size_t node, core::Pace& effect) {
 
 void World::carry(std::size_t node, core::EndTraining& /*effect*/) {
     machines_[node].has_ended = true;
+    if (machines_[node].trainer) machines_[node].trainer->end_steps();
 }
 
 void World::carry(std::size_t node, core::DropTraining& effect) {

@@ -49,6 +49,33 @@ TEST(JobSpecCheck, TakesTheExamples) {
     EXPECT_TRUE(validate(external_spec()));
 }
 
+TEST(JobSpecCheck, LeavesLocalStepsOfExternalModelsAlone) {
+    for (const Local kind :
+         {Local::compensate,
+          Local::anchor,
+          Local::quasi_global,
+          Local::global_hint,
+          Local::predict}) {
+        const Status status = check_local(external_spec(), {.kind = kind, .a = 0.5});
+        ASSERT_FALSE(status);
+        EXPECT_FALSE(status.error().why.empty());
+        EXPECT_NE(std::string::npos, status.error().next.find("plain"));
+        EXPECT_TRUE(check_local(sound_spec(), {.kind = kind, .a = 0.5}));
+    }
+    EXPECT_TRUE(check_local(external_spec(), {}));
+}
+
+TEST(JobSpecCheck, RefusesLocalStepsThatAreMadeForSgdToAdamw) {
+    JobSpec spec = sound_spec();
+    spec.optimizer.kind = OptimizerKind::adamw;
+    EXPECT_FALSE(check_local(spec, {.kind = Local::quasi_global, .a = 0.9}));
+    EXPECT_FALSE(check_local(spec, {.kind = Local::compensate, .a = 0.2}));
+    EXPECT_FALSE(check_local(spec, {.kind = Local::predict}));
+    EXPECT_TRUE(check_local(spec, {.kind = Local::anchor, .a = 0.1, .b = 0.1}));
+    EXPECT_TRUE(check_local(spec, {.kind = Local::global_hint, .a = 0.5}));
+    EXPECT_TRUE(check_local(spec, {}));
+}
+
 TEST(JobSpecCheck, NamesJobsAsFoldersAre) {
     EXPECT_TRUE(is_job_name("a"));
     EXPECT_TRUE(is_job_name("0-a_b.c"));

@@ -45,6 +45,7 @@ TEST(Recipe, RefusesPartnersThatDoNotGoWithTheRounds) {
     EXPECT_FALSE(resolve_recipe("old-sgd", {{"wait", "delay(17)"}}, 16));  // longer than a round
     EXPECT_TRUE(resolve_recipe("old-sgd", {{"wait", "delay(16)"}}, 16));
     EXPECT_FALSE(resolve_recipe("ad-psgd", {{"local", "anchor"}}, 16));  // no outer, no anchor
+    EXPECT_FALSE(resolve_recipe("dc-asgd", {{"wait", "round"}}, 16));    // nothing is late
     EXPECT_FALSE(resolve_recipe("prague", {{"guard", "finite+clip(1)"}}, 16));
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"outer", "noloco"}, {"wait", "round"}}, 16));
 }
@@ -60,7 +61,11 @@ TEST(Recipe, RefusesNumbersThatAnAxisCannotHave) {
              {"warmup", "many"},
              {"wait", "delay(-1)"},
              {"shards", "staggered(1)"},
-             {"local", "quasi-global(1.5)"},
+             {"local", "quasi-global(1)"},
+             {"local", "global-hint(1)"},
+             {"local", "anchor(1,0.5)"},
+             {"local", "compensate(-1)"},
+             {"local", "predict(1)"},
              {"outer", "nesterov(0,0.9)"},
              {"outer", "nesterov(0.7,1)"},
              {"outer", "noloco(1,0.5,0)"},

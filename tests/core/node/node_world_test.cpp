@@ -286,6 +286,17 @@ TEST(Job, WithTheSameNameAndAnotherSpecIsAConflict) {
     EXPECT_EQ(ErrorCode::conflict, done.error().code);
 }
 
+TEST(Job, WhoseScriptTakesItsOwnStepsIsRefusedLocalOnes) {
+    NodeWorld world({});
+    JobSpec spec = world.spec(5);
+    spec.mixing.axes["local"] = "global-hint(0.5)";
+    const auto bytes = std::make_shared<const Bytes>(1);
+    const auto done = world.command(0, SubmitJob{.job = {}, .spec = spec, .spec_bytes = bytes});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(ErrorCode::invalid, done.error().code);
+    EXPECT_EQ("mixing.local", done.error().what);
+}
+
 TEST(Job, IsPausedHereAndGoesOnElsewhere) {
     NodeWorld world({});
     const JobId job = world.submit(0, world.spec(1'000'000));
