@@ -3,8 +3,8 @@
 // Which codec a link's next swap offers, where the controller chooses: the one that has brought the
 // two ends together fastest.
 //
-// What a swap is worth is its weight, which holds the codec's step size, over the time that it
-// took; both are measured, nothing is modelled. The codecs stand on a ladder from many bits to few,
+// What a swap is worth is its weight, times the codec's step size, over the time that it took; all
+// are measured, nothing is modelled. The codecs stand on a ladder from many bits to few,
 // whose references are the same, so that a change costs no keyframe. One swap in sixteen tries the
 // rung beside the best.
 

@@ -225,8 +225,16 @@ void Mixer::on_ended(TimePoint now, const SwapEnded& ended) {
     const double norm = std::max(ended.own_norm, 1e-30);
     slot.distance_ratio = ended.distance / norm;
     const auto weight = static_cast<double>(ended.weight);
-    if (!ended.keyframe) slot.choice.on_swapped(ended.codec, weight, to_seconds(ended.took));
-    if (is_outside(ended.peer) && !ended.keyframe) {
+    if (!ended.keyframe) {
+        // A coding that keeps the share gamma brings ends together by its square: what it leaves
+        // out of the values, references lack (Koloskova et al. 2019, theorem 2).
+        slot.choice.on_swapped(
+            ended.codec, weight * static_cast<double>(ended.gamma), to_seconds(ended.took));
+    }
+    const bool is_far = is_outside(ended.peer);
+    const double gained = weight / static_cast<double>(partner.slots.size());
+    if (is_far || !has_outside()) mixed_weight_.add(now, gained);
+    if (is_far && !ended.keyframe) {
         window_.on_swapped(ended.peer, std::max(to_seconds(ended.took), 1e-6));
     }
     link_choice_.on_swapped(

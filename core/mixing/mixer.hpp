@@ -154,6 +154,7 @@ class Mixer {
     void choose_links(TimePoint now);
     [[nodiscard]] std::optional<float> linked_share(TimePoint now, const Slot& slot) const;
     [[nodiscard]] bool is_outside(PeerId peer) const;
+    [[nodiscard]] bool has_outside() const;
     [[nodiscard]] double worth(PeerId peer) const;
     void plan_outer(TimePoint now, MixingOutputs& out);
     void take_outer_step(MixingOutputs& out);
@@ -209,6 +210,7 @@ class Mixer {
     SwapWindow window_;  // of swaps out of the site
     StepCount outer_due_;
     TimePoint outer_taken_at_{};
+    RateMeter mixed_weight_{std::chrono::seconds{10}};  // of swaps out of the site, or of all
     bool is_outer_under_way_ = false;
     OuterStrength outer_strength_;
     std::vector<StepCount>

@@ -99,6 +99,12 @@ void Mixer::choose_links(TimePoint now) {
     window_.limit_to(outside);
 }
 
+bool Mixer::has_outside() const {
+    return std::any_of(partners_.begin(), partners_.end(), [&](const auto& entry) {
+        return entry.second.is_up() && is_outside(entry.first);
+    });
+}
+
 bool Mixer::is_outside(PeerId peer) const {
     const auto site = sites_.find(peer);
     return (site == sites_.end() ? std::string{} : site->second) != config_.site;

@@ -38,8 +38,9 @@ void Mixer::plan_running(TimePoint now, MixingOutputs& out) {
     plan_random(now, out);
 }
 
-/// Outer steps that no round calls for: every so many own steps, on the live replica. What it sees
-/// of the mesh must have come round in between, so no link's swap may take longer than that.
+/// Outer steps that no round calls for: every so many own steps, on the live replica. It carries on
+/// what the mesh agrees on only as far as mixing has averaged that meanwhile: no link's swap may
+/// take longer, and swaps out of the site must have moved half of what replicas differ by.
 void Mixer::plan_outer(TimePoint now, MixingOutputs& out) {
     const OuterSpec& outer = config_.recipe.outer;
     if (outer.kind == Outer::none || rounds_ || is_outer_under_way_ || steps_ < outer_due_) return;
@@ -48,7 +49,9 @@ void Mixer::plan_outer(TimePoint now, MixingOutputs& out) {
         if (!partner.is_up()) continue;
         slowest_seconds = std::max(slowest_seconds, partner.swap_seconds.value_or(0));
     }
-    if (now < outer_taken_at_ + from_seconds(slowest_seconds)) return;
+    const double weight_per_second = mixed_weight_.per_second(now);
+    const double mixing_seconds = weight_per_second > 0 ? 0.5 / weight_per_second : 0;
+    if (now < outer_taken_at_ + from_seconds(std::max(slowest_seconds, mixing_seconds))) return;
     outer_taken_at_ = now;
     outer_due_ = steps_ + StepCount{outer.every_steps};
     take_outer_step(out);

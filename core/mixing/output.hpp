@@ -30,6 +30,7 @@ struct SwapEnded {
     double displacement_norm = 0;
     CodecId codec = CodecId::fp32;
     bool keyframe = false;
+    float gamma = 1;  ///< step size of the codec, in `weight` already
 };
 
 /// Something that moved the mean: what JOBS.md calls a line of the ledger.

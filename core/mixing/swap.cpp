@@ -40,6 +40,7 @@ Edge::Agreement Edge::agreement() const {
     return {
         .codec = codec,
         .keyframe = keyframe,
+        .gamma = gamma,
         .weight = share * gamma,
         .bytes = spec_.encoded_bytes(codec, spec_.range.floats, keyframe)};
 }
@@ -318,7 +319,8 @@ void Edge::settle(TimePoint now, SwapReason why, MixingOutputs& out) {
             .own_norm = own_norm_,
             .displacement_norm = displacement_norm_,
             .codec = peer_open_ ? agreement().codec : own_open_->codec,
-            .keyframe = peer_open_ && agreement().keyframe});
+            .keyframe = peer_open_ && agreement().keyframe,
+            .gamma = peer_open_ ? agreement().gamma : 1});
     }
     last_ = is_applied_ ? SwapReason::none : why;
     if (why == SwapReason::theta || peer_close_ == SwapReason::theta) theta_factor_.on_exceeded();

@@ -143,6 +143,7 @@ class Edge {
     struct Agreement {
         CodecId codec;
         bool keyframe;
+        float gamma;
         float weight;
         std::uint64_t bytes;
     };
