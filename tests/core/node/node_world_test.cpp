@@ -297,6 +297,53 @@ TEST(Job, WhoseScriptTakesItsOwnStepsIsRefusedLocalOnes) {
     EXPECT_EQ("mixing.local", done.error().what);
 }
 
+/// What a node does with a job of its own that it takes up after a restart, once its spec is read.
+Effects taken_up(const JobSpec& spec, NodeStatus& status) {
+    NodeConfig config;
+    config.datasets = {"set"};
+    config.resumed.resize(1);
+    config.resumed[0].spec_bytes = {1};
+    Node node(std::move(config), {}, Rng(1));
+    Effects effects;
+    node.on_started({}, effects);
+    const auto read = std::find_if(effects.begin(), effects.end(), [](const Effect& effect) {
+        return std::holds_alternative<Work>(effect);
+    });
+    P2P_CHECK(read != effects.end());
+    const Ticket ticket = std::get<Work>(*read).ticket;
+    effects.clear();
+    node.on_worked({}, ticket, SpecRead{spec}, effects);
+    status = node.status({});
+    return effects;
+}
+
+TEST(Job, IsTrainedWithTheLocalStepsOfItsRecipe) {
+    JobSpec spec;
+    spec.model.layers = {4, 2};
+    spec.data.set = "set";
+    spec.train.samples = 100;
+    spec.mixing.axes = {{"local", "quasi-global(0.75)"}};
+    NodeStatus status;
+    for (const Effect& effect : taken_up(spec, status)) {
+        const auto* start = std::get_if<StartTraining>(&effect);
+        if (start == nullptr) continue;
+        EXPECT_EQ((LocalSpec{.kind = Local::quasi_global, .a = 0.75}), start->local);
+        return;
+    }
+    FAIL() << "it does not train: " << status.jobs.at(0).reason;
+}
+
+TEST(Job, WithLocalStepsThatItsModelCannotTakeFailsBeforeItTrains) {
+    JobSpec spec = NodeWorld({}).spec(100);
+    spec.mixing.axes["local"] = "quasi-global(0.75)";
+    NodeStatus status;
+    for (const Effect& effect : taken_up(spec, status))
+        EXPECT_FALSE(std::holds_alternative<StartTraining>(effect));
+    ASSERT_EQ(1U, status.jobs.size());
+    EXPECT_EQ(JobState::failed, status.jobs[0].state);
+    EXPECT_NE(std::string::npos, status.jobs[0].reason.find("mixing.local"));
+}
+
 TEST(Job, IsPausedHereAndGoesOnElsewhere) {
     NodeWorld world({});
     const JobId job = world.submit(0, world.spec(1'000'000));

@@ -42,6 +42,17 @@ TEST(Run, OfTheSameSeedIsTheSameRun) {
     EXPECT_NE(one.digest, other.digest);
 }
 
+TEST(Run, OfARecipeWithLocalStepsLearnsAndIsAnotherThanWithout) {
+    for (const char* recipe : {"quasi-global", "dc-asgd", "palsgd", "ssd-sgd"}) {
+        RunRequest request = toy_request(recipe);
+        const Outcome bent = run_toy(request);
+        EXPECT_GT(bent.nodes[0].accuracy, 0.9) << recipe;
+        EXPECT_EQ(bent.nodes[0].loss, bent.nodes[3].loss) << recipe;
+        request.axes["local"] = "plain";
+        EXPECT_NE(bent.nodes[0].loss, run_toy(request).nodes[0].loss) << recipe;
+    }
+}
+
 class Learns : public testing::TestWithParam<const char*> {};
 
 TEST_P(Learns, AndEndsWithOneModelOnAllNodes) {
