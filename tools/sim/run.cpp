@@ -10,7 +10,6 @@
 #include "core/mixing/recipe.hpp"
 #include "core/nn/model.hpp"
 #include "tools/sim/baseline.hpp"
-#include "tools/sim/world.hpp"
 
 namespace p2p::sim {
 
@@ -33,7 +32,11 @@ Stage with_events_after(Stage stage, Duration delay) {
 /// One recipe in a World.
 class MeshRun {
   public:
-    MeshRun(const RunRequest& request, core::JobSpec spec, core::Recipe recipe)
+    MeshRun(
+        const RunRequest& request,
+        core::JobSpec spec,
+        core::Recipe recipe,
+        const OnDigest& on_point)
         : request_(request),
           spec_(std::move(spec)),
           recipe_(std::move(recipe)),
@@ -46,7 +49,8 @@ class MeshRun {
                        std::shared_ptr<const core::JobSpec> job, core::PeerId self, std::size_t) {
                        return make_learner(std::move(job), self, classroom_, recipe_.local);
                    },
-               .costs = {},
+               .costs = request.costs,
+               .on_digest = on_point,
                .links_a_node = request.links_a_node}) {}
 
     Outcome run(const Progress& progress) {
@@ -176,7 +180,8 @@ core::Status take_rate(core::JobSpec& spec) {
     return {};
 }
 
-Result<Outcome> run_named(const RunRequest& request, const Progress& progress) {
+Result<Outcome> run_named(
+    const RunRequest& request, const Progress& progress, const OnDigest& on_point) {
     if (auto status = core::validate(request.stage.job); !status) return status.error();
     if (auto status = core::check_fit(request.stage.job.model, *request.data); !status) {
         return status.error();
@@ -205,7 +210,7 @@ Result<Outcome> run_named(const RunRequest& request, const Progress& progress) {
     if (!recipe) return recipe.error();
     if (auto status = core::validate(spec); !status) return status.error();
     if (auto status = core::check_local(spec, recipe->local); !status) return status.error();
-    return MeshRun(request, std::move(spec), *std::move(recipe)).run(progress);
+    return MeshRun(request, std::move(spec), *std::move(recipe), on_point).run(progress);
 }
 
 }  // namespace
@@ -217,8 +222,8 @@ std::vector<std::string> runnable_recipes() {
     return names;
 }
 
-Result<Outcome> run(const RunRequest& request, const Progress& progress) {
-    auto outcome = run_named(request, progress);
+Result<Outcome> run(const RunRequest& request, const Progress& progress, const OnDigest& on_point) {
+    auto outcome = run_named(request, progress, on_point);
     if (outcome && !request.label.empty()) outcome->recipe = request.label;
     return outcome;
 }

@@ -14,6 +14,7 @@
 #include "core/data/dataset.hpp"
 #include "tools/sim/outcome.hpp"
 #include "tools/sim/stage.hpp"
+#include "tools/sim/world.hpp"
 
 namespace p2p::sim {
 
@@ -27,13 +28,16 @@ struct RunRequest {
     double limit_seconds = 3600;  ///< virtual
     std::size_t looks = 40;       ///< points of the curve, about
     std::size_t links_a_node = 0;
+    Costs costs{};
 };
 
 /// Called at each look; may be empty.
 using Progress = std::function<void(const CurvePoint& point, double progress_ratio)>;
 
 /// Errors: a recipe or axis that does not exist or makes no sense, a job that fits not.
-[[nodiscard]] core::Result<Outcome> run(const RunRequest& request, const Progress& progress);
+/// `on_point` is told digests as a recipe runs; baselines have none.
+[[nodiscard]] core::Result<Outcome> run(
+    const RunRequest& request, const Progress& progress, const OnDigest& on_point = {});
 
 /// What run() knows by name.
 [[nodiscard]] std::vector<std::string> runnable_recipes();

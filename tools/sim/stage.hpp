@@ -52,6 +52,15 @@ struct StageEvent {
     static constexpr std::size_t drawn = static_cast<std::size_t>(-1);
 };
 
+/// What a stage was read from: with it a run can be made again where the files have changed.
+struct StageText {
+    std::string file;  ///< where it lay: for errors, and its name
+    std::string stage;
+    std::string job;
+
+    bool operator==(const StageText&) const = default;
+};
+
 struct Stage {
     std::string name;
     std::string description;
@@ -63,6 +72,7 @@ struct Stage {
     double step_jitter = 0.05;                                 ///< log-normal sigma
     double message_scale = 1;  ///< every bulk byte counts this often
     core::JobSpec job;         ///< without recipe and axes
+    StageText text;            ///< empty where no file was read
 
     [[nodiscard]] const Between& between(std::size_t a, std::size_t b) const {
         return wires[a * sites.size() + b];

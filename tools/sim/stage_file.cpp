@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "core/base/bytes.hpp"
-#include "core/base/duration_text.hpp"
-#include "core/base/nearest.hpp"
 #include "core/data/file.hpp"
 #include "proto/spec.hpp"
 #include "proto/toml.hpp"
+#include "tools/sim/toml_keys.hpp"
 
 namespace p2p::sim {
 
@@ -20,7 +19,6 @@ using core::ErrorCode;
 using core::Result;
 using core::Status;
 using proto::TomlArray;
-using proto::TomlEntry;
 using proto::TomlTable;
 using proto::TomlValue;
 
@@ -30,111 +28,33 @@ constexpr std::size_t stage_bytes_max = core::mib;
 constexpr std::size_t nodes_max = 100'000;
 constexpr std::size_t sites_max = 1'000;
 
-struct Key {
-    std::string_view name;
-    std::string_view form;  ///< "a string like \"80ms\"": for the sentence
-    std::function<bool(const TomlValue&)> set;
-};
-
-Error fault(const std::string& file, const proto::TomlPlace& place, std::string why) {
-    return {
-        ErrorCode::invalid,
-        file + ", " + place.text(),
-        std::move(why),
-        "see tools/sim/stages for stages that work"};
-}
-
-/// Every entry of `table` is one of `keys`, and takes.
-Status read_keys(const std::string& file, const TomlTable& table, const std::vector<Key>& keys) {
-    std::vector<std::string_view> names;
-    names.reserve(keys.size());
-    for (const Key& key : keys)
-        names.push_back(key.name);
-    for (const TomlEntry& entry : table.entries) {
-        const auto found = std::find(names.begin(), names.end(), entry.name);
-        if (found == names.end()) {
-            const auto near = core::nearest_name(entry.name, names);
-            return fault(
-                file,
-                entry.place,
-                "there is no key " + entry.name
-                    + (near ? "; is it " + std::string(*near) + "?" : std::string{}));
-        }
-        const Key& key = keys[static_cast<std::size_t>(found - names.begin())];
-        if (!key.set(entry.value)) {
-            return fault(file, entry.value.place, entry.name + " wants " + std::string(key.form));
-        }
-    }
-    return {};
-}
-
-std::optional<double> number_of(const TomlValue& value) {
-    if (const auto* real = value.get<double>()) return *real;
-    if (const auto* whole = value.get<std::int64_t>()) return static_cast<double>(*whole);
-    return std::nullopt;
-}
-
-Key text_key(std::string_view name, std::string& out) {
-    return {name, "a string", [&out](const TomlValue& value) {
-                const auto* text = value.get<std::string>();
-                if (text != nullptr) out = *text;
-                return text != nullptr;
-            }};
-}
-
-Key time_key(std::string_view name, Duration& out) {
-    return {name, "a string like \"80ms\"", [&out](const TomlValue& value) {
-                const auto* text = value.get<std::string>();
-                const auto read = text != nullptr ? core::duration_from_text(*text) : std::nullopt;
-                if (read) out = *read;
-                return read.has_value();
-            }};
-}
-
-Key number_key(std::string_view name, double& out, double least, double most) {
-    return {name, "a number in its range", [&out, least, most](const TomlValue& value) {
-                const auto read = number_of(value);
-                if (!read || !(*read >= least && *read <= most)) return false;
-                out = *read;
-                return true;
-            }};
-}
-
-/// A rate is written in megabits a second, as links are sold.
-Key rate_key(std::string_view name, double& out) {
-    return {name, "megabits a second, above 0", [&out](const TomlValue& value) {
-                const auto read = number_of(value);
-                if (!read || !(*read > 0 && *read <= 1e6)) return false;
-                out = *read * 1e6 / 8;
-                return true;
-            }};
-}
-
 /// Reads one file; members hold what later tables refer to.
 class StageReader {
   public:
-    explicit StageReader(std::string file)
-        : file_(std::move(file)) {}
+    StageReader(std::string file, const std::string& job_text)
+        : file_(std::move(file)),
+          job_text_(job_text) {}
 
     Result<Stage> read(const TomlTable& root) {
         std::string schema;
-        const std::vector<Key> keys{
+        const std::vector<TomlKey> keys{
             text_key("schema", schema),
             table_key("stage", [this](const TomlTable& table) { return read_head(table); }),
             array_key("site", [this](const TomlTable& table) { return read_site(table); }),
             array_key("between", [this](const TomlTable& table) { return keep_wire(table); }),
             array_key("event", [this](const TomlTable& table) { return read_event(table); })};
-        const Status status = read_keys(file_, root, keys);
+        const Status status = read_toml_keys(file_, root, keys);
         if (inner_) return *inner_;
         if (!status) return status.error();
         if (schema != "p2psim.stage/1") {
-            return fault(file_, root.place, "schema is not \"p2psim.stage/1\"");
+            return toml_fault(file_, root.place, "schema is not \"p2psim.stage/1\"");
         }
         if (stage_.step_time <= Duration::zero()) {
-            return fault(file_, root.place, "a step takes no time: stage.step wants more than 0s");
+            return toml_fault(
+                file_, root.place, "a step takes no time: stage.step wants more than 0s");
         }
         if (stage_.nodes.empty())
-            return fault(file_, root.place, "there is no [[site]] with nodes");
+            return toml_fault(file_, root.place, "there is no [[site]] with nodes");
         for (const TomlTable* wire : wires_) {
             if (auto wired = read_wire(*wire); !wired) return wired.error();
         }
@@ -145,14 +65,14 @@ class StageReader {
   private:
     using ReadTable = std::function<Status(const TomlTable&)>;
 
-    Key table_key(std::string_view name, ReadTable read) {
+    TomlKey table_key(std::string_view name, ReadTable read) {
         return {name, "a table", [this, read = std::move(read)](const TomlValue& value) {
                     const auto* table = value.get<TomlTable>();
                     return table != nullptr && take(read(*table));
                 }};
     }
 
-    Key array_key(std::string_view name, ReadTable read) {
+    TomlKey array_key(std::string_view name, ReadTable read) {
         return {name, "tables", [this, read = std::move(read)](const TomlValue& value) {
                     const auto* array = value.get<TomlArray>();
                     if (array == nullptr) return false;
@@ -170,7 +90,7 @@ class StageReader {
     }
 
     Status read_head(const TomlTable& table) {
-        return read_keys(
+        return read_toml_keys(
             file_,
             table,
             {text_key("description", stage_.description),
@@ -183,10 +103,11 @@ class StageReader {
     Status read_site(const TomlTable& table) {
         Site site;
         std::vector<double> speeds;
-        const Key speeds_key{"speeds", "a list of numbers above 0", [&](const TomlValue& value) {
-                                 return read_speeds(value, speeds);
-                             }};
-        auto status = read_keys(
+        const TomlKey speeds_key{
+            "speeds", "a list of numbers above 0", [&](const TomlValue& value) {
+                return read_speeds(value, speeds);
+            }};
+        auto status = read_toml_keys(
             file_,
             table,
             {text_key("name", site.name),
@@ -197,7 +118,7 @@ class StageReader {
              rate_key("down_megabits", site.down_bytes_per_second)});
         if (!status) return status;
         if (stage_.sites.size() >= sites_max || stage_.nodes.size() + speeds.size() > nodes_max) {
-            return fault(file_, table.place, "more sites or nodes than this program takes");
+            return toml_fault(file_, table.place, "more sites or nodes than this program takes");
         }
         for (const double speed : speeds)
             stage_.nodes.push_back({.site = stage_.sites.size(), .speed = speed});
@@ -209,7 +130,7 @@ class StageReader {
         const auto* array = value.get<TomlArray>();
         if (array == nullptr || array->empty()) return false;
         for (const TomlValue& each : *array) {
-            const auto speed = number_of(each);
+            const auto speed = toml_number(each);
             if (!speed || !(*speed > 0 && *speed <= 1000)) return false;
             speeds.push_back(*speed);
         }
@@ -242,10 +163,10 @@ class StageReader {
     Status read_wire(const TomlTable& table) {
         Between wire;
         std::vector<std::size_t> ends;
-        const Key sites_key{"sites", "the names of two sites", [&](const TomlValue& value) {
-                                return read_ends(value, ends);
-                            }};
-        auto status = read_keys(
+        const TomlKey sites_key{"sites", "the names of two sites", [&](const TomlValue& value) {
+                                    return read_ends(value, ends);
+                                }};
+        auto status = read_toml_keys(
             file_,
             table,
             {sites_key,
@@ -253,7 +174,7 @@ class StageReader {
              time_key("jitter", wire.jitter),
              number_key("loss", wire.loss_ratio, 0, 0.5)});
         if (!status) return status;
-        if (ends.size() != 2) return fault(file_, table.place, "a [[between]] names no sites");
+        if (ends.size() != 2) return toml_fault(file_, table.place, "a [[between]] names no sites");
         fill_wires();
         stage_.wires[ends[0] * stage_.sites.size() + ends[1]] = wire;
         stage_.wires[ends[1] * stage_.sites.size() + ends[0]] = wire;
@@ -270,7 +191,7 @@ class StageReader {
 
     Status read_event(const TomlTable& table) {
         StageEvent event;
-        const Key what_key{
+        const TomlKey what_key{
             "what", "\"kill\", \"freeze\" or \"cut\"", [&event](const TomlValue& value) {
                 const auto* word = value.get<std::string>();
                 if (word == nullptr || (*word != "kill" && *word != "freeze" && *word != "cut"))
@@ -281,7 +202,7 @@ class StageReader {
                 return true;
             }};
         double target = -1;
-        auto status = read_keys(
+        auto status = read_toml_keys(
             file_,
             table,
             {what_key,
@@ -296,15 +217,12 @@ class StageReader {
 
     Status read_job() {
         fill_wires();
-        const auto path = std::filesystem::path(file_).parent_path() / job_file_;
-        const auto text = core::read_file(path.string(), stage_bytes_max);
-        if (!text) return text.error().with_context(file_ + ": job = \"" + job_file_ + "\"");
-        auto parsed = proto::parse_spec_toml(core::as_text(*text));
-        if (!parsed) return parsed.error().with_context(path.string());
+        auto parsed = proto::parse_spec_toml(job_text_);
+        if (!parsed) return parsed.error().with_context(file_ + ": its job");
         if (parsed->spec.model.kind != core::ModelKind::mlp) {
             return Error{
                 ErrorCode::invalid,
-                path.string() + ": model.kind",
+                file_ + ": its job: model.kind",
                 "the simulator trains the models that p2pd trains itself",
                 "use model.kind = \"mlp\""};
         }
@@ -313,6 +231,7 @@ class StageReader {
     }
 
     std::string file_;
+    const std::string& job_text_;
     std::string job_file_;
     Stage stage_;
     std::vector<const TomlTable*> wires_;  // read last: they name sites
@@ -333,6 +252,21 @@ std::string find_stage(const std::string& name) {
     return name;
 }
 
+std::optional<std::string> job_file_of(const TomlTable& root) {
+    const auto* head = root.find("stage");
+    const auto* table = head != nullptr ? head->get<TomlTable>() : nullptr;
+    const auto* job = table != nullptr ? table->find("job") : nullptr;
+    return job != nullptr ? job->as<std::string>() : std::nullopt;
+}
+
+/// The stage's machines over and over, or the first of them, until there are `nodes`.
+void resize(Stage& stage, std::size_t nodes) {
+    const auto given = stage.nodes;
+    stage.nodes.clear();
+    for (std::size_t i = 0; i < nodes; ++i)
+        stage.nodes.push_back(given[i % given.size()]);
+}
+
 }  // namespace
 
 double Stage::steps_per_second() const {
@@ -342,7 +276,7 @@ double Stage::steps_per_second() const {
     return speeds / core::to_seconds(step_time);
 }
 
-Result<Stage> read_stage(const std::string& path) {
+Result<StageText> read_stage_text(const std::string& path) {
     const std::string file = find_stage(path);
     const auto text = core::read_file(file, stage_bytes_max);
     if (!text) {
@@ -355,11 +289,35 @@ Result<Stage> read_stage(const std::string& path) {
             "neither a file nor a stage that comes with the program",
             "use a file, or one of: " + known};
     }
-    const auto root = proto::parse_toml(core::as_text(*text), stage_bytes_max);
+    StageText read;
+    read.file = file;
+    read.stage = core::as_text(*text);
+    const auto root = proto::parse_toml(read.stage, stage_bytes_max);
     if (!root) return root.error().with_context(file);
-    auto stage = StageReader(file).read(*root);
-    if (stage) stage->name = std::filesystem::path(file).stem().string();
+    const auto job_file = job_file_of(*root);
+    if (!job_file) return toml_fault(file, root->place, "[stage] names no job = \"...job.toml\"");
+    const auto job_path = std::filesystem::path(file).parent_path() / *job_file;
+    const auto job = core::read_file(job_path.string(), stage_bytes_max);
+    if (!job) return job.error().with_context(file + ": job = \"" + *job_file + "\"");
+    read.job = core::as_text(*job);
+    return read;
+}
+
+Result<Stage> parse_stage(const StageText& text, std::size_t nodes) {
+    const auto root = proto::parse_toml(text.stage, stage_bytes_max);
+    if (!root) return root.error().with_context(text.file);
+    auto stage = StageReader(text.file, text.job).read(*root);
+    if (!stage) return stage;
+    stage->name = std::filesystem::path(text.file).stem().string();
+    stage->text = text;
+    if (nodes > 0) resize(*stage, nodes);
     return stage;
+}
+
+Result<Stage> read_stage(const std::string& path, std::size_t nodes) {
+    const auto text = read_stage_text(path);
+    if (!text) return text.error();
+    return parse_stage(*text, nodes);
 }
 
 std::vector<std::string> stage_names() {

@@ -11,9 +11,15 @@
 
 namespace p2p::sim {
 
-/// `path` names a file, or is the name of a stage that comes with the program. Errors name line and
-/// column, the key, and what would do.
-[[nodiscard]] core::Result<Stage> read_stage(const std::string& path);
+/// `path` names a file, or is the name of a stage that comes with the program; the job lies beside
+/// it. Errors name line and column, the key, and what would do.
+[[nodiscard]] core::Result<StageText> read_stage_text(const std::string& path);
+
+/// The stage that the texts describe, with `nodes` machines (0: as many as it says).
+[[nodiscard]] core::Result<Stage> parse_stage(const StageText& text, std::size_t nodes = 0);
+
+/// Both.
+[[nodiscard]] core::Result<Stage> read_stage(const std::string& path, std::size_t nodes = 0);
 
 /// Names of the stages that come with the program, sorted.
 [[nodiscard]] std::vector<std::string> stage_names();

@@ -43,9 +43,19 @@ core::Result<core::CommandDone> World::command(std::size_t node, const core::Com
 
 void World::run_for(Duration duration) {
     const TimePoint end = heap_.now + duration;
-    while (!audit_.fault() && heap_.run_next(end)) {
-    }
+    while (!audit_.fault() && heap_.run_next(end))
+        if (setup_.on_digest) tell_digest();
     if (!audit_.fault()) heap_.now = end;
+}
+
+void World::tell_digest() {
+    const bool is_next_second = heap_.now >= next_digest_at_;
+    if (!is_next_second && heap_.events_run() % events_a_point != 0) return;
+    if (is_next_second) {
+        const auto passed = std::chrono::floor<std::chrono::seconds>(heap_.now.time_since_epoch());
+        next_digest_at_ = TimePoint{passed + std::chrono::seconds{1}};
+    }
+    setup_.on_digest({.events = heap_.events_run(), .at = heap_.now, .digest = digest_});
 }
 
 bool World::run_until(const std::function<bool()>& done, Duration limit, Duration look) {

@@ -29,12 +29,27 @@ namespace p2p::sim {
 using MakeTrainer = std::function<std::unique_ptr<Trainer>(
     std::shared_ptr<const core::JobSpec> spec, core::PeerId self, std::size_t node)>;
 
+/// Where a run stood: two runs of the same request have the same points.
+struct DigestPoint {
+    std::uint64_t events = 0;
+    core::TimePoint at{};
+    std::uint64_t digest = 0;
+
+    bool operator==(const DigestPoint&) const = default;
+};
+
+using OnDigest = std::function<void(const DigestPoint&)>;
+
+/// A point each so many events, and each virtual second.
+inline constexpr std::uint64_t events_a_point = 10'000;
+
 struct WorldSetup {
     Stage stage;
     std::uint64_t seed = 1;
     MakeTrainer make_trainer;
     Costs costs{};
     std::function<void(std::size_t node, const core::Notice&)> on_notice{};
+    OnDigest on_digest{};
     std::size_t links_a_node = 0;  ///< allow-list: a ring and drawn chords; 0: everybody
 };
 
@@ -178,6 +193,7 @@ class World {
     [[nodiscard]] double progress(const Machine& machine) const;
     void arm_wakeup(std::size_t node);
     void note(std::uint64_t what);
+    void tell_digest();
 
     WorldSetup setup_;
     core::Rng rng_;
@@ -194,6 +210,7 @@ class World {
     std::map<Pair, std::size_t> queued_;  // bulk bytes handed over and not gone, by direction
     core::CommandId last_command_ = 0;
     std::uint64_t digest_ = 0;
+    core::TimePoint next_digest_at_{};
 };
 
 }  // namespace p2p::sim

@@ -1,6 +1,7 @@
 // What the Nodes of a World want is done: messages, steps, orders, checkpoints.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -32,6 +33,14 @@ double word_bytes(const Message& message) {
     if (std::holds_alternative<core::Ping>(message) || std::holds_alternative<core::Pong>(message))
         return 48;
     return 140;
+}
+
+/// Of what arithmetic gave, so that a digest parts where a number does.
+std::uint64_t figure_of(const core::WorkResult& result) {
+    if (const auto* applied = std::get_if<core::Applied>(&result))
+        return std::bit_cast<std::uint64_t>(applied->displacement_norm);
+    if (const auto* decoded = std::get_if<core::Decoded>(&result)) return decoded->hash.low;
+    return result.index();
 }
 
 }  // namespace
@@ -313,6 +322,7 @@ void World::do_work(std::size_t node, const core::Work& work, const Lives& lives
         done = machine.bench.work(work.order, machine.trainer.get(), lives);
     }
     if (!done.result) return;
+    note(figure_of(*done.result));
     const double seconds = done.seconds * setup_.stage.message_scale;
     at_node(
         node,

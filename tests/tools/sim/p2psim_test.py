@@ -115,6 +115,78 @@ class Tool(unittest.TestCase):
         self.assertEqual(re.search(digest, done.stdout).group(1),
                          re.search(digest, again.stdout).group(1))
 
+    def trace(self, *arguments):
+        """A run of the tiny stage on record: the file's path, and its lines."""
+        path = os.path.join(self.scratch.name, "run.trace")
+        done = p2psim("run", "--stage", self.stage, "--trace", path, *arguments)
+        self.assertEqual(0, done.returncode, done.stderr)
+        with open(path, encoding="utf-8") as file:
+            return path, file.read().splitlines()
+
+    def write(self, name, text):
+        path = os.path.join(self.scratch.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_a_trace_replays_though_the_stage_file_has_changed(self):
+        path, lines = self.trace("--seed", "4", "--set", "codec=delta(q8)", "--nodes", "3")
+        self.write("tiny.toml", STAGE.replace("0.5", "0.25"))
+        try:
+            done = p2psim("replay", path)
+        finally:
+            self.write("tiny.toml", STAGE)
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        self.assertIn(f"{len(lines) - 2} digests", done.stdout)
+        self.assertGreater(len(lines), 4)
+
+    def test_a_replay_says_between_which_digests_it_parts(self):
+        _, lines = self.trace()
+        points = [json.loads(line) for line in lines[1:-1]]
+        self.assertGreater(len(points), 4)
+        points[3]["digest"] = "0" * 16
+        broken = [lines[0], *map(json.dumps, points), lines[-1]]
+        done = p2psim("replay", self.write("broken.trace", "\n".join(broken) + "\n"))
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertIn(f"between event {points[2]['events']} ", done.stdout)
+        self.assertIn(f"and event {points[3]['events']} ", done.stdout)
+        changed = [*lines[:-1], json.dumps({"outcome": "0" * 16})]
+        done = p2psim("replay", self.write("changed.trace", "\n".join(changed) + "\n"))
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertIn("what came out is not", done.stdout)
+
+    def test_another_seed_in_the_head_parts_at_once(self):
+        _, lines = self.trace()
+        head = json.loads(lines[0])
+        head["seed"] += 1
+        done = p2psim("replay", self.write("seed.trace", "\n".join(
+            [json.dumps(head), *lines[1:]]) + "\n"))
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertIn("between the beginning and event", done.stdout)
+
+    def test_what_is_no_whole_trace_is_a_usage_error_that_names_the_line(self):
+        _, lines = self.trace()
+        text = "\n".join(lines) + "\n"
+        head = json.loads(lines[0])
+        newer = json.dumps({**head, "schema": "p2psim.trace/9"})
+        less = json.dumps({name: head[name] for name in head if name != "costs"})
+        stage = json.dumps({**head, "stage": {**head["stage"], "text": "schema = 3"}})
+        for what, said in (
+                ("", "empty"),
+                (text[:-5], f"line {len(lines)}"),
+                ("\n".join(lines[:-1]) + "\n", "the run did not end"),
+                (STAGE, "line 1"),
+                ('{"schema": "p2psim.stages/1"}\n', "no trace"),
+                (newer + "\n", "p2psim.trace/9"),
+                (less + "\n", "missing"),
+                (stage + "\n", "schema wants"),
+                (text + lines[1] + "\n", "after the last line"),
+                (text.replace('"events"', '"event"', 1), "line 2")):
+            done = p2psim("replay", self.write("torn.trace", what))
+            self.assertEqual(2, done.returncode, (said, done.stdout))
+            self.assertIn(said, done.stderr)
+        self.assertEqual(2, p2psim("replay", self.scratch.name + "/none").returncode)
+
 
 if __name__ == "__main__":
     if not os.path.isdir(DATA):

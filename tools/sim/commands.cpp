@@ -1,0 +1,291 @@
+#include "tools/sim/commands.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <unistd.h>
+
+#include "core/mixing/recipe.hpp"
+#include "proto/json.hpp"
+#include "tools/sim/parallel.hpp"
+#include "tools/sim/run.hpp"
+#include "tools/sim/stage_file.hpp"
+#include "tools/sim/table.hpp"
+#include "tools/sim/trace.hpp"
+
+namespace p2p::sim {
+
+using core::Error;
+using core::Result;
+using proto::Json;
+
+namespace {
+
+constexpr double target_below_free = 0.005;
+
+void say(const std::string& text) {
+    std::fputs((text + "\n").c_str(), stderr);
+}
+
+int tell(const Error& error, int code) {
+    say("p2psim: " + error.what);
+    if (!error.why.empty()) say("  why:  " + error.why);
+    if (!error.next.empty()) say("  next: " + error.next);
+    return code;
+}
+
+bool is_json(const Options& options) {
+    return options.format != "table";
+}
+
+Result<std::map<std::string, std::string>> read_axes(const std::vector<std::string>& given) {
+    std::map<std::string, std::string> axes;
+    for (const std::string& text : given) {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return Error{
+                core::ErrorCode::invalid,
+                "--set " + text,
+                "it is not of the form axis=value",
+                "write for example --set codec=q8"};
+        }
+        axes[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    return axes;
+}
+
+Result<RunRequest> make_request(const Options& options) {
+    auto stage = read_stage(options.stage, options.nodes);
+    if (!stage) return stage.error();
+    auto data = core::load_dataset(options.data);
+    if (!data) return data.error();
+    auto axes = read_axes(options.axes);
+    if (!axes) return axes.error();
+    RunRequest request;
+    request.stage = *std::move(stage);
+    request.recipe = options.recipe;
+    request.axes = *std::move(axes);
+    request.seed = options.seed;
+    request.data = std::make_shared<const core::Dataset>(*std::move(data));
+    request.limit_seconds = options.limit;
+    request.looks = options.looks;
+    request.links_a_node = options.links;
+    return request;
+}
+
+std::string replay_command(const RunRequest& request, const Options& options) {
+    std::string command = "p2psim run --stage " + options.stage + " --recipe " + request.recipe
+                          + " --seed " + std::to_string(request.seed);
+    for (const auto& [axis, value] : request.axes)
+        command += " --set '" + axis + "=" + value + "'";
+    if (options.nodes > 0) command += " --nodes " + std::to_string(options.nodes);
+    if (options.links > 0) command += " --links " + std::to_string(options.links);
+    char limit[32];
+    std::snprintf(limit, sizeof limit, " --limit %g", request.limit_seconds);
+    command += limit;
+    return command;
+}
+
+/// A line that is written over, where somebody looks.
+Progress progress_shown() {
+    if (::isatty(STDERR_FILENO) != 1) return {};
+    return [](const CurvePoint& point, double ratio) {
+        std::fprintf(stderr, "\r\033[K%s", progress_line(point, ratio).c_str());
+    };
+}
+
+void hide_progress() {
+    if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);
+}
+
+/// `trace` must outlive what is given.
+OnDigest digests_to(std::optional<TraceWriter>& trace) {
+    if (!trace) return {};
+    return [&trace](const DigestPoint& point) {
+        trace->write(point);
+    };
+}
+
+void show(const Outcome& outcome, const Options& options) {
+    if (is_json(options)) {
+        std::puts(proto::json_text(outcome_json(outcome)).c_str());
+        return;
+    }
+    std::fputs(outcome_table({outcome}, options.target).c_str(), stdout);
+    std::fputs(("\n" + node_table(outcome)).c_str(), stdout);
+    std::printf(
+        "\n%.1f virtual seconds, %llu events, %.1f s here, digest %016llx\n",
+        outcome.seconds,
+        static_cast<unsigned long long>(outcome.events),
+        outcome.wall_seconds,
+        static_cast<unsigned long long>(outcome.digest));
+}
+
+/// What a replay may differ by without any fault of the run.
+std::vector<std::string> differences(const TraceHead& then, const TraceHead& here) {
+    std::vector<std::string> causes;
+    const auto look = [&](const std::string& what, const std::string& was, const std::string& is) {
+        if (was != is) causes.push_back(what + " was " + was + " and is " + is);
+    };
+    look("the release", then.release, here.release);
+    look("the kernel level", then.kernel_level, here.kernel_level);
+    look("the data's hash", then.data_hash, here.data_hash);
+    return causes;
+}
+
+/// "ad-psgd:codec=delta(q8):when=every(16)": a recipe, and axes of its own over those of --set.
+Result<RunRequest> with_recipe(const RunRequest& base, const std::string& text) {
+    RunRequest request = base;
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t colon = std::min(text.find(':', at), text.size());
+        parts.push_back(text.substr(at, colon - at));
+        at = colon + 1;
+    }
+    request.recipe = parts.front();
+    request.label = text;
+    const auto axes = read_axes({parts.begin() + 1, parts.end()});
+    if (!axes) return axes.error();
+    for (const auto& [axis, value] : *axes)
+        request.axes.insert_or_assign(axis, value);
+    return request;
+}
+
+/// The target of a comparison: what one model at no cost reaches, less half a point.
+double target_of(const std::vector<Outcome>& outcomes) {
+    std::vector<double> accuracies;
+    for (const Outcome& outcome : outcomes) {
+        if (outcome.recipe == "free") accuracies.push_back(outcome.curve.back().accuracy_median);
+    }
+    return accuracies.empty() ? 0 : median_of(accuracies) - target_below_free;
+}
+
+}  // namespace
+
+int run_one(const Options& options) {
+    const auto request = make_request(options);
+    if (!request) return tell(request.error(), exit_usage);
+    std::optional<TraceWriter> trace;
+    if (!options.trace.empty()) {
+        auto made = TraceWriter::create(options.trace, trace_head(*request, options.data));
+        if (!made) return tell(made.error(), exit_failed);
+        trace = *std::move(made);
+    }
+    const auto outcome = run(*request, progress_shown(), digests_to(trace));
+    hide_progress();
+    if (!outcome) return tell(outcome.error(), exit_usage);
+    show(*outcome, options);
+    if (trace) {
+        if (auto status = trace->finish(*outcome); !status) {
+            return tell(status.error(), exit_failed);
+        }
+    }
+    if (outcome->is_finished) return 0;
+    say("p2psim: " + outcome->trouble);
+    say("  replay: " + replay_command(*request, options));
+    return exit_failed;
+}
+
+int replay(const Options& options) {
+    const auto trace = read_trace(options.trace);
+    if (!trace) return tell(trace.error(), exit_usage);
+    auto data = core::load_dataset(trace->head.data_folder);
+    if (!data) return tell(data.error(), exit_usage);
+    RunRequest request = trace->head.request;
+    request.data = std::make_shared<const core::Dataset>(*std::move(data));
+    const TraceHead here = trace_head(request, trace->head.data_folder);
+    Comparison comparison(*trace);
+    const auto outcome = run(
+        request, progress_shown(), [&](const DigestPoint& point) { comparison.on_point(point); });
+    hide_progress();
+    if (!outcome) return tell(outcome.error(), exit_usage);
+    const auto difference = comparison.difference(*outcome);
+    if (!difference) {
+        std::printf("the same: %zu digests, and what came out\n", trace->points.size());
+        return 0;
+    }
+    std::printf("not the same: %s\n", difference->c_str());
+    for (const std::string& cause : differences(trace->head, here))
+        say("  why:  " + cause);
+    return exit_failed;
+}
+
+int compare(const Options& options) {
+    const auto base = make_request(options);
+    if (!base) return tell(base.error(), exit_usage);
+    std::vector<RunRequest> requests;
+    for (const std::string& recipe : options.recipes) {
+        const auto named = with_recipe(*base, recipe);
+        if (!named) return tell(named.error(), exit_usage);
+        for (std::uint64_t i = 0; i < options.seeds; ++i) {
+            requests.push_back(*named);
+            requests.back().seed = options.seed + i;
+        }
+    }
+    const auto outcomes = run_each(requests, options.jobs, [&](const auto& report) {
+        if (is_json(options) && report.outcome) {
+            std::puts(proto::json_text(outcome_json(*report.outcome)).c_str());
+            std::fflush(stdout);
+        }
+        say(std::to_string(report.done) + " of " + std::to_string(requests.size()) + " done: "
+            + report.request->recipe + ", seed " + std::to_string(report.request->seed));
+    });
+    if (!outcomes) {
+        const bool is_asked_wrongly = outcomes.error().code == core::ErrorCode::invalid;
+        return tell(outcomes.error(), is_asked_wrongly ? exit_usage : exit_failed);
+    }
+    const double target = options.target > 0 ? options.target : target_of(*outcomes);
+    if (!is_json(options)) {
+        std::printf(
+            "stage %s, target %.2f %%, medians of %llu seeds\n\n",
+            base->stage.name.c_str(),
+            100 * target,
+            static_cast<unsigned long long>(options.seeds));
+        std::fputs(outcome_table(*outcomes, target).c_str(), stdout);
+    }
+    int code = 0;
+    for (const Outcome& outcome : *outcomes) {
+        if (outcome.is_finished) continue;
+        code = exit_failed;
+        say("p2psim: " + outcome.recipe + ", seed " + std::to_string(outcome.seed) + ": "
+            + outcome.trouble);
+    }
+    return code;
+}
+
+int show_recipes(const Options& options) {
+    std::vector<std::vector<std::string>> rows{{"RECIPE", "WHAT"}};
+    Json list = Json::array();
+    for (const std::string& name : runnable_recipes()) {
+        const auto recipe = core::resolve_recipe(name, {}, 16);
+        const std::string what = recipe ? recipe->text() : "baseline";
+        rows.push_back({name, what});
+        list.push_back({{"name", name}, {"what", what}, {"baseline", !recipe.has_value()}});
+    }
+    const Json document{{"schema", "p2psim.recipes/1"}, {"recipes", list}};
+    std::fputs(
+        (is_json(options) ? proto::json_text(document) + "\n" : lined_up(rows)).c_str(), stdout);
+    return 0;
+}
+
+int show_stages(const Options& options) {
+    std::vector<std::vector<std::string>> rows{{"STAGE", "NODES", "WHAT"}};
+    Json list = Json::array();
+    for (const std::string& name : stage_names()) {
+        const auto stage = read_stage(name);
+        if (!stage) return tell(stage.error(), exit_failed);
+        rows.push_back({name, std::to_string(stage->nodes.size()), stage->description});
+        list.push_back(
+            {{"name", name}, {"nodes", stage->nodes.size()}, {"what", stage->description}});
+    }
+    const Json document{{"schema", "p2psim.stages/1"}, {"stages", list}};
+    std::fputs(
+        (is_json(options) ? proto::json_text(document) + "\n" : lined_up(rows)).c_str(), stdout);
+    return 0;
+}
+
+}  // namespace p2p::sim

@@ -1,0 +1,41 @@
+#pragma once
+
+// What p2psim does, command by command: each takes the options that were given, prints, and returns
+// the exit code. Parsing the command line is main.cpp's; running, reading and drawing tables belong
+// to the files of those names.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace p2p::sim {
+
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_usage = 2;
+
+struct Options {
+    std::string stage = "three-site-8";
+    std::string recipe = "ad-psgd";
+    std::vector<std::string> recipes;
+    std::vector<std::string> axes;
+    std::string format = "table";
+    std::string data = "/usr/share/datasets/fashion-mnist";
+    std::uint64_t seed = 1;
+    std::uint64_t seeds = 1;
+    double target = 0;
+    double limit = 3600;
+    std::size_t nodes = 0;
+    std::size_t links = 0;
+    std::size_t looks = 40;
+    std::size_t jobs = 2;
+    std::string trace;  ///< a file; empty: none
+};
+
+[[nodiscard]] int run_one(const Options& options);
+[[nodiscard]] int replay(const Options& options);
+[[nodiscard]] int compare(const Options& options);
+[[nodiscard]] int show_recipes(const Options& options);
+[[nodiscard]] int show_stages(const Options& options);
+
+}  // namespace p2p::sim
