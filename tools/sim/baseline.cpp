@@ -7,6 +7,7 @@
 #include <ctime>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/nn/model.hpp"
@@ -152,28 +153,40 @@ class BaselineRun {
         const auto n = static_cast<double>(request_.stage.nodes.size());
         const double speeds = request_.stage.steps_per_second() * step;
         if (request_.recipe == "free") {
-            train_one(1, step / speeds, 0);
+            train_one({.batches = 1, .seconds = step / speeds}, step / speeds);
         } else if (request_.recipe == "allreduce") {
             train_one(
-                n,
-                step / slowest_speed(request_.stage) + collectives_.flat_ring_seconds(),
-                collectives_.ring_megabytes(32));
+                {.batches = n,
+                 .seconds = step / slowest_speed(request_.stage) + collectives_.flat_ring_seconds(),
+                 .megabytes = collectives_.ring_megabytes(32)},
+                std::nullopt);
         } else if (request_.recipe == "allreduce-site") {
             train_one(
-                std::max(1.0, std::round(speeds)),
-                step + collectives_.by_site_seconds(16),
-                collectives_.ring_megabytes(16));
+                {.batches = std::max(1.0, std::round(speeds)),
+                 .seconds = step + collectives_.by_site_seconds(16),
+                 .megabytes = collectives_.ring_megabytes(16)},
+                step);
         } else {
             train_all();
         }
+        for (NodeOutcome& node : outcome_.nodes)
+            node.waiting_seconds = (1 - node.utilization) * seconds_;
         outcome_.is_finished = true;
         outcome_.wall_seconds =
             static_cast<double>(std::clock() - begun) / static_cast<double>(CLOCKS_PER_SEC);
+        outcome_.memory_peak_megabytes = memory_peak_megabytes();
         return std::move(outcome_);
     }
 
   private:
     using Replicas = std::vector<std::unique_ptr<NativeReplica>>;
+
+    /// What a step of a mesh in lockstep is.
+    struct Lockstep {
+        double batches = 1;  ///< the mesh learns from
+        double seconds = 0;
+        double megabytes = 0;  ///< a node
+    };
 
     [[nodiscard]] std::shared_ptr<const core::JobSpec> shared_spec() const {
         return std::make_shared<const core::JobSpec>(spec_);
@@ -186,10 +199,10 @@ class BaselineRun {
         return id;
     }
 
-    /// One model; each step of `seconds` sees `batches` batches and sends `megabytes` a node.
-    void train_one(double batches, double seconds, double megabytes) {
+    /// One model. A node is at work for `busy_seconds` of each step; none: for what a batch takes.
+    void train_one(const Lockstep& each, std::optional<double> busy_seconds) {
         spec_.train.batch_size =
-            static_cast<std::uint32_t>(batches * static_cast<double>(spec_.train.batch_size));
+            static_cast<std::uint32_t>(each.batches * static_cast<double>(spec_.train.batch_size));
         core::StepBuffers buffers(spec_.model, spec_.train.batch_size, level_);
         NativeReplica model(shared_spec(), id_of(0), request_.data, level_);
         double next_look = 0;
@@ -200,12 +213,15 @@ class BaselineRun {
                 next_look += total_ / static_cast<double>(request_.looks);
             }
             model.step(buffers, core::job_learning_rate(spec_, at / total_, 1));
-            seconds_ += seconds;
-            megabytes_ += megabytes;
+            seconds_ += each.seconds;
+            megabytes_ += each.megabytes;
         }
         look({model.parameters()}, static_cast<double>(model.samples().value));
-        for (std::size_t i = 0; i < request_.stage.nodes.size(); ++i)
+        for (const Place& node : request_.stage.nodes) {
+            const double batch = core::to_seconds(request_.stage.step_time) / node.speed;
             outcome_.nodes.push_back(final_look(model.parameters()));
+            outcome_.nodes.back().utilization = busy_seconds.value_or(batch) / each.seconds;
+        }
         outcome_.seconds = seconds_;
     }
 
@@ -234,8 +250,10 @@ class BaselineRun {
         }
         if (!has_rounds) average_at_end(replicas);
         look_at(replicas, samples);
-        for (const auto& replica : replicas)
-            outcome_.nodes.push_back(final_look(replica->parameters()));
+        for (std::size_t i = 0; i < replicas.size(); ++i) {
+            outcome_.nodes.push_back(final_look(replicas[i]->parameters()));
+            outcome_.nodes.back().utilization = busy_[i] / seconds_;
+        }
         outcome_.seconds = seconds_;
     }
 
@@ -259,7 +277,9 @@ class BaselineRun {
             longest = std::max(longest, steps * own);
             samples += steps * spec_.train.batch_size;
             work_.resize(replicas.size());
+            busy_.resize(replicas.size());
             work_[i] = steps;
+            busy_[i] += steps * own;
         }
         seconds_ += longest;
         return samples;
@@ -348,6 +368,7 @@ class BaselineRun {
     double seconds_ = 0;
     double megabytes_ = 0;
     std::vector<double> work_;  // steps of each node in this round
+    std::vector<double> busy_;  // seconds in steps, of each node
     Outcome outcome_;
 };
 

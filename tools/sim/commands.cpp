@@ -11,6 +11,7 @@
 
 #include "core/mixing/recipe.hpp"
 #include "proto/json.hpp"
+#include "tools/sim/curves.hpp"
 #include "tools/sim/parallel.hpp"
 #include "tools/sim/run.hpp"
 #include "tools/sim/stage_file.hpp"
@@ -118,11 +119,17 @@ void show(const Outcome& outcome, const Options& options) {
     std::fputs(outcome_table({outcome}, options.target).c_str(), stdout);
     std::fputs(("\n" + node_table(outcome)).c_str(), stdout);
     std::printf(
-        "\n%.1f virtual seconds, %llu events, %.1f s here, digest %016llx\n",
+        "\n%.1f virtual seconds, %llu events, %.1f s and %.0f MB here, digest %016llx\n",
         outcome.seconds,
         static_cast<unsigned long long>(outcome.events),
         outcome.wall_seconds,
+        outcome.memory_peak_megabytes,
         static_cast<unsigned long long>(outcome.digest));
+}
+
+core::Status keep_curves(const std::vector<Outcome>& outcomes, const Options& options) {
+    if (options.curves.empty()) return {};
+    return write_curves(options.curves, outcomes);
 }
 
 /// What a replay may differ by without any fault of the run.
@@ -183,6 +190,9 @@ int run_one(const Options& options) {
         if (auto status = trace->finish(*outcome); !status) {
             return tell(status.error(), exit_failed);
         }
+    }
+    if (auto status = keep_curves({*outcome}, options); !status) {
+        return tell(status.error(), exit_failed);
     }
     if (outcome->is_finished) return 0;
     say("p2psim: " + outcome->trouble);
@@ -246,6 +256,9 @@ int compare(const Options& options) {
             100 * target,
             static_cast<unsigned long long>(options.seeds));
         std::fputs(outcome_table(*outcomes, target).c_str(), stdout);
+    }
+    if (auto status = keep_curves(*outcomes, options); !status) {
+        return tell(status.error(), exit_failed);
     }
     int code = 0;
     for (const Outcome& outcome : *outcomes) {

@@ -29,7 +29,8 @@ struct Options {
     std::size_t links = 0;
     std::size_t looks = 40;
     std::size_t jobs = 2;
-    std::string trace;  ///< a file; empty: none
+    std::string curves;  ///< a file; empty: none
+    std::string trace;   ///< a file; empty: none
 };
 
 [[nodiscard]] int run_one(const Options& options);

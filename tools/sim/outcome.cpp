@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <sys/resource.h>
+
 namespace p2p::sim {
 
 std::size_t look_stride(std::size_t nodes) {
@@ -12,6 +14,12 @@ double middle_of(std::vector<double> values) {
     if (values.empty()) return 0;
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
+}
+
+double memory_peak_megabytes() {
+    rusage usage{};
+    if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
 std::optional<CurvePoint> Outcome::reached(double accuracy) const {

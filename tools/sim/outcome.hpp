@@ -30,10 +30,14 @@ inline constexpr std::size_t test_samples_a_look = 2000;
 /// The value in the middle, of an even number the upper: it is one that was there. 0 for none.
 [[nodiscard]] double middle_of(std::vector<double> values);
 
+/// The most that this process has had in memory so far.
+[[nodiscard]] double memory_peak_megabytes();
+
 struct NodeOutcome {
     double accuracy = 0;  ///< of the final model, whole test set
     double loss = 0;
-    double utilization = 0;  ///< time in steps over time since the first
+    double utilization = 0;      ///< time in steps over time since the first
+    double waiting_seconds = 0;  ///< between the end of a step and the next one, while it lived
     double samples = 0;
     double megabytes = 0;
     std::uint64_t swaps = 0;
@@ -51,7 +55,8 @@ struct Outcome {
     std::vector<NodeOutcome> nodes;
     std::uint64_t digest = 0;
     std::uint64_t events = 0;
-    double wall_seconds = 0;  ///< what the run took here
+    double wall_seconds = 0;           ///< what the run took here
+    double memory_peak_megabytes = 0;  ///< of the process that ran it
 
     /// First look at which the median node had reached `accuracy`.
     [[nodiscard]] std::optional<CurvePoint> reached(double accuracy) const;

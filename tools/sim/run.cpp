@@ -70,9 +70,13 @@ class MeshRun {
             samples / spec_.train.batch_size / std::max(request_.stage.steps_per_second(), 1e-9);
         const Duration look = core::from_seconds(expected / static_cast<double>(request_.looks));
         const auto is_done = [&] {
-            outcome.curve.push_back(look_at_mesh());
-            if (progress) progress(outcome.curve.back(), outcome.curve.back().samples / samples);
-            return world_.all_in(JobState::done);
+            const bool is_over = world_.all_in(JobState::done);
+            if (is_over || is_look_due(outcome.curve, samples)) {
+                outcome.curve.push_back(look_at_mesh());
+                if (progress)
+                    progress(outcome.curve.back(), outcome.curve.back().samples / samples);
+            }
+            return is_over;
         };
         outcome.is_finished =
             world_.run_until(is_done, core::from_seconds(request_.limit_seconds), look);
@@ -84,6 +88,7 @@ class MeshRun {
         outcome.events = world_.events_run();
         outcome.wall_seconds =
             static_cast<double>(std::clock() - begun) / static_cast<double>(CLOCKS_PER_SEC);
+        outcome.memory_peak_megabytes = memory_peak_megabytes();
         return outcome;
     }
 
@@ -113,9 +118,27 @@ class MeshRun {
         return middle_of(seconds) / core::to_seconds(request_.stage.step_time);
     }
 
+    /// A look costs evaluations: one for each share of the work, or as time goes on without any.
+    [[nodiscard]] bool is_look_due(const std::vector<CurvePoint>& curve, double samples) {
+        if (curve.empty()) return true;
+        const double share = samples / static_cast<double>(request_.looks);
+        return since_start() > 1.1 * curve.back().seconds
+               || samples_of_mesh() >= curve.back().samples + share / 2;
+    }
+
+    double samples_of_mesh() {
+        double samples = 0;
+        for (std::size_t i = 0; i < world_.size(); ++i) {
+            if (Trainer* trainer = world_.trainer(i))
+                samples += static_cast<double>(trainer->samples().value);
+        }
+        return samples;
+    }
+
     CurvePoint look_at_mesh() {
         CurvePoint point;
         point.seconds = since_start();
+        point.samples = samples_of_mesh();
         std::vector<double> losses;
         std::vector<double> accuracies;
         double distances = 0;
@@ -124,7 +147,6 @@ class MeshRun {
             point.megabytes += world_.network().bytes_sent(i) / 1e6;
             Trainer* trainer = world_.trainer(i);
             if (trainer == nullptr) continue;
-            point.samples += static_cast<double>(trainer->samples().value);
             if (i % stride != 0) continue;
             const auto seen = trainer->evaluate(test_samples_a_look);
             losses.push_back(seen.loss);
@@ -149,6 +171,7 @@ class MeshRun {
         seen.samples = static_cast<double>(trainer->samples().value);
         const auto job = world_.job(node);
         seen.utilization = job.own.utilization;
+        seen.waiting_seconds = core::to_seconds(world_.waited(node));
         seen.swaps = job.own.swaps;
         return seen;
     }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "proto/json.hpp"
 
@@ -12,10 +15,18 @@ using proto::Json;
 
 namespace {
 
+constexpr std::size_t table_columns_max = 120;
+constexpr std::size_t name_columns_min = 12;
+
 std::string number(double value, int decimals) {
     char text[64];
     std::snprintf(text, sizeof text, "%.*f", decimals, value);
     return text;
+}
+
+/// With `decimals` where there is room: in thousands nobody reads them.
+std::string short_number(double value, int decimals) {
+    return number(value, value >= 1000 ? 0 : decimals);
 }
 
 std::string percent(double ratio) {
@@ -54,61 +65,131 @@ double median_over(const Group& group, const std::function<double(const Outcome&
     return median_of(values);
 }
 
-/// Of the seeds that got there; "-" where less than half did.
+/// Of the seeds that got there; nothing where not more than half did.
+std::optional<double> median_at_target(
+    const Group& group, double target, const std::function<double(const CurvePoint&)>& value) {
+    std::vector<double> values;
+    for (const Outcome* outcome : group) {
+        if (const auto point = outcome->reached(target)) values.push_back(value(*point));
+    }
+    if (target <= 0 || 2 * values.size() <= group.size()) return std::nullopt;
+    return median_of(values);
+}
+
+std::optional<double> seconds_to_target(const Group& group, double target) {
+    return median_at_target(group, target, [](const CurvePoint& point) { return point.seconds; });
+}
+
 std::string at_target(
     const Group& group,
     double target,
     int decimals,
     const std::function<double(const CurvePoint&)>& value) {
-    std::vector<double> values;
-    for (const Outcome* outcome : group) {
-        if (const auto point = outcome->reached(target)) values.push_back(value(*point));
-    }
-    if (target <= 0 || 2 * values.size() <= group.size()) return "-";
-    return number(median_of(values), decimals);
+    const auto median = median_at_target(group, target, value);
+    return median ? short_number(*median, decimals) : "-";
 }
 
-std::vector<std::string> row_of(const Group& group, double target) {
-    const auto of = [&](const std::function<double(const Outcome&)>& value, int decimals) {
-        return number(median_over(group, value), decimals);
-    };
-    const auto finished = static_cast<std::size_t>(std::count_if(
-        group.begin(), group.end(), [](const Outcome* outcome) { return outcome->is_finished; }));
+/// What a table is to say of its rows, beside the rows.
+struct Frame {
+    double target = 0;                          ///< an accuracy; 0: none
+    std::optional<double> free_seconds_target;  ///< of one model at no cost, at the target
+};
+
+struct Column {
+    std::string_view heading;
+    std::function<std::string(const Group&, const Frame&)> text;
+};
+
+using OfOutcome = std::function<double(const Outcome&)>;
+using OfNode = std::function<double(const NodeOutcome&)>;
+
+Column median_column(std::string_view heading, int decimals, OfOutcome value) {
+    return {heading, [decimals, value = std::move(value)](const Group& group, const Frame&) {
+                return short_number(median_over(group, value), decimals);
+            }};
+}
+
+/// Of the nodes the least (-1), the one in the middle (0) or the most (1).
+Column node_column(std::string_view heading, int decimals, int which, OfNode value) {
+    return median_column(heading, decimals, [which, value = std::move(value)](const Outcome& one) {
+        return of_nodes(one, value, which);
+    });
+}
+
+Column target_column(
+    std::string_view heading, int decimals, std::function<double(const CurvePoint&)> value) {
+    return {heading, [decimals, value = std::move(value)](const Group& group, const Frame& frame) {
+                return at_target(group, frame.target, decimals, value);
+            }};
+}
+
+/// Least, median and most of the nodes, each the median over the seeds.
+std::string accuracies(const Group& group, const Frame& /*frame*/) {
+    std::string text;
+    for (const int which : {-1, 0, 1}) {
+        const double accuracy = median_over(
+            group, [which](const Outcome& one) { return of_nodes(one, accuracy_of, which); });
+        text += (text.empty() ? "" : "/") + percent(accuracy);
+    }
+    return text;
+}
+
+/// A free network's time to the target over this one's (design/MEASURES, "effective utilization").
+std::string effective_utilization(const Group& group, const Frame& frame) {
+    const auto seconds = seconds_to_target(group, frame.target);
+    if (!seconds || !frame.free_seconds_target || *seconds <= 0) return "-";
+    return number(100 * *frame.free_seconds_target / *seconds, 1);
+}
+
+std::string finished(const Group& group, const Frame& /*frame*/) {
+    const auto count = std::count_if(
+        group.begin(), group.end(), [](const Outcome* outcome) { return outcome->is_finished; });
+    return std::to_string(count) + "/" + std::to_string(group.size());
+}
+
+/// Long names keep their beginning and their end.
+std::string cut_to(const std::string& name, std::size_t columns) {
+    if (name.size() <= columns) return name;
+    const std::size_t head = columns / 3;
+    const std::size_t tail = columns - head - 2;
+    return name.substr(0, head) + ".." + name.substr(name.size() - tail);
+}
+
+std::vector<Column> columns() {
     return {
-        group.front()->recipe,
-        at_target(group, target, 1, [](const CurvePoint& p) { return p.seconds; }),
-        at_target(group, target, 1, [](const CurvePoint& p) { return p.megabytes; }),
-        of([](const Outcome& o) { return 100 * of_nodes(o, accuracy_of, -1); }, 2),
-        of([](const Outcome& o) { return 100 * of_nodes(o, accuracy_of, 0); }, 2),
-        of([](const Outcome& o) { return 100 * of_nodes(o, accuracy_of, 1); }, 2),
-        of(
-            [](const Outcome& o) {
-                return of_nodes(
-                    o, [](const NodeOutcome& n) { return n.loss; }, 0);
-            },
-            4),
-        of([](const Outcome& o) { return o.seconds; }, 1),
-        of(
-            [](const Outcome& o) {
-                return of_nodes(
-                    o, [](const NodeOutcome& n) { return n.megabytes; }, 0);
-            },
-            1),
-        of(
-            [](const Outcome& o) {
-                return 100
-                       * of_nodes(
-                           o, [](const NodeOutcome& n) { return n.utilization; }, -1);
-            },
-            1),
-        of(
+        target_column("TIME", 1, [](const CurvePoint& p) { return p.seconds; }),
+        target_column("MB", 1, [](const CurvePoint& p) { return p.megabytes; }),
+        target_column("KSAMP", 0, [](const CurvePoint& p) { return p.samples / 1e3; }),
+        {"EFF", effective_utilization},
+        {"ACCURACY", accuracies},
+        node_column("LOSS", 4, 0, [](const NodeOutcome& n) { return n.loss; }),
+        median_column("END", 1, [](const Outcome& o) { return o.seconds; }),
+        node_column("MB-END", 1, 0, [](const NodeOutcome& n) { return n.megabytes; }),
+        node_column("UTIL", 1, -1, [](const NodeOutcome& n) { return 100 * n.utilization; }),
+        node_column("WAIT", 1, 1, [](const NodeOutcome& n) { return n.waiting_seconds; }),
+        median_column(
+            "DIST",
+            4,
             [](const Outcome& o) {
                 return o.curve.empty() ? 0 : o.curve[o.curve.size() / 2].distance_ratio;
-            },
-            4),
-        of([](const Outcome& o) { return o.rho; }, 2),
-        std::to_string(finished) + "/" + std::to_string(group.size()),
-    };
+            }),
+        median_column("RHO", 1, [](const Outcome& o) { return o.rho; }),
+        {"DONE", finished}};
+}
+
+std::vector<Group> groups_of(const std::vector<Outcome>& outcomes) {
+    std::vector<Group> groups;
+    for (const Outcome& outcome : outcomes) {
+        const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+            return group.front()->recipe == outcome.recipe;
+        });
+        if (found == groups.end()) {
+            groups.push_back({&outcome});
+        } else {
+            found->push_back(&outcome);
+        }
+    }
+    return groups;
 }
 
 }  // namespace
@@ -145,39 +226,34 @@ std::string lined_up(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string outcome_table(const std::vector<Outcome>& outcomes, double target) {
-    std::vector<std::vector<std::string>> rows{
-        {"RECIPE",
-         "TIME",
-         "MB",
-         "ACC-MIN",
-         "ACC-MED",
-         "ACC-MAX",
-         "LOSS",
-         "END",
-         "MB-END",
-         "UTIL",
-         "DIST",
-         "RHO",
-         "DONE"}};
-    std::vector<Group> groups;
-    for (const Outcome& outcome : outcomes) {
-        const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-            return group.front()->recipe == outcome.recipe;
-        });
-        if (found == groups.end()) {
-            groups.push_back({&outcome});
-        } else {
-            found->push_back(&outcome);
-        }
+    const std::vector<Group> groups = groups_of(outcomes);
+    Frame frame{.target = target, .free_seconds_target = {}};
+    for (const Group& group : groups) {
+        if (group.front()->recipe == "free")
+            frame.free_seconds_target = seconds_to_target(group, target);
     }
+    std::vector<std::vector<std::string>> rows{{"RECIPE"}};
     for (const Group& group : groups)
-        rows.push_back(row_of(group, target));
+        rows.push_back({group.front()->recipe});
+    std::size_t taken = 0;
+    for (const Column& column : columns()) {
+        std::size_t width = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            rows[i].push_back(
+                i == 0 ? std::string(column.heading) : column.text(groups[i - 1], frame));
+            width = std::max(width, rows[i].back().size());
+        }
+        taken += 2 + width;
+    }
+    const std::size_t left = table_columns_max - std::min(taken, table_columns_max);
+    for (auto& row : rows)
+        row[0] = cut_to(row[0], std::max(left, name_columns_min));
     return lined_up(rows);
 }
 
 std::string node_table(const Outcome& outcome) {
     std::vector<std::vector<std::string>> rows{
-        {"NODE", "ACCURACY", "LOSS", "SAMPLES", "UTIL", "SWAPS", "MB"}};
+        {"NODE", "ACCURACY", "LOSS", "SAMPLES", "UTIL", "WAIT", "SWAPS", "MB"}};
     for (std::size_t i = 0; i < outcome.nodes.size(); ++i) {
         const NodeOutcome& node = outcome.nodes[i];
         rows.push_back(
@@ -186,6 +262,7 @@ std::string node_table(const Outcome& outcome) {
              number(node.loss, 4),
              number(node.samples, 0),
              number(100 * node.utilization, 1),
+             number(node.waiting_seconds, 1),
              std::to_string(node.swaps),
              number(node.megabytes, 1)});
     }
@@ -211,6 +288,7 @@ Json outcome_json(const Outcome& outcome) {
         {"digest", outcome.digest},
         {"events", outcome.events},
         {"wall_seconds", outcome.wall_seconds},
+        {"memory_peak_megabytes", outcome.memory_peak_megabytes},
         {"curve", Json::array()},
         {"nodes", Json::array()}};
     for (const CurvePoint& point : outcome.curve) {
@@ -227,6 +305,7 @@ Json outcome_json(const Outcome& outcome) {
             {{"accuracy_ratio", node.accuracy},
              {"loss", node.loss},
              {"utilization_ratio", node.utilization},
+             {"waiting_seconds", node.waiting_seconds},
              {"samples", node.samples},
              {"megabytes", node.megabytes},
              {"swaps", node.swaps}});
@@ -246,6 +325,7 @@ Outcome outcome_from_json(const Json& json) {
     outcome.digest = json["digest"];
     outcome.events = json["events"];
     outcome.wall_seconds = json["wall_seconds"];
+    outcome.memory_peak_megabytes = json["memory_peak_megabytes"];
     for (const Json& point : json["curve"]) {
         outcome.curve.push_back(
             {.seconds = point["seconds"],
@@ -260,6 +340,7 @@ Outcome outcome_from_json(const Json& json) {
             {.accuracy = node["accuracy_ratio"],
              .loss = node["loss"],
              .utilization = node["utilization_ratio"],
+             .waiting_seconds = node["waiting_seconds"],
              .samples = node["samples"],
              .megabytes = node["megabytes"],
              .swaps = node["swaps"]});

@@ -16,7 +16,13 @@ namespace p2p::sim {
 [[nodiscard]] std::string lined_up(const std::vector<std::vector<std::string>>& rows);
 
 /// One row for each recipe, in the order given, the median of its seeds; `target` is an accuracy,
-/// 0: none is asked for.
+/// 0: none is asked for. At most 120 columns.
+///
+/// TIME (s), MB (a node) and KSAMP (thousands, of the mesh) until the median node has the target;
+/// EFF: a free network's time to it over this one's, %. At the end: ACCURACY (%) of the least, the
+/// median and the best node, test LOSS of the median one, END (s), MB-END; UTIL (%) of the node
+/// that stood still most and WAIT (s) of the one that waited longest between two steps; DIST: the
+/// consensus distance half-way; RHO: a swap's time over a step's.
 [[nodiscard]] std::string outcome_table(const std::vector<Outcome>& outcomes, double target);
 
 /// Each node of one outcome.

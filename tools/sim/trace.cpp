@@ -246,6 +246,7 @@ std::string hash_of_data(const core::Dataset& data) {
 std::uint64_t outcome_digest(const Outcome& outcome) {
     Outcome same = outcome;
     same.wall_seconds = 0;
+    same.memory_peak_megabytes = 0;
     return core::hash128({}, core::as_bytes(proto::json_text(outcome_json(same)))).low;
 }
 

@@ -115,6 +115,9 @@ class World {
     /// Time in steps over time since the first one, of a node.
     [[nodiscard]] double utilization(std::size_t node) const;
 
+    /// Time between steps, while the node lived.
+    [[nodiscard]] core::Duration waited(std::size_t node) const { return machines_[node].waited; }
+
   private:
     struct Machine {
         explicit Machine(const WorkbenchSetup& setup)
@@ -143,6 +146,8 @@ class World {
         core::TimePoint step_began{};
         std::optional<core::TimePoint> first_step;
         core::Duration in_steps{};
+        std::optional<core::TimePoint> step_ended;  // of this life
+        core::Duration waited{};
 
         TrainerState saved;
         std::shared_ptr<const core::JobSpec> saved_spec;

@@ -166,6 +166,7 @@ void World::kill(std::size_t node) {
     machine.is_ready = false;
     machine.has_ended = false;
     machine.is_stepping = false;
+    machine.step_ended.reset();
     machine.between_steps.clear();
     machine.while_frozen.clear();
     machine.trainer.reset();

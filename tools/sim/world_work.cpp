@@ -255,6 +255,7 @@ void World::look_for_step(std::size_t node) {
     if (machine.is_stepping || !may_step(machine)) return;
     machine.is_stepping = true;
     machine.step_began = heap_.now;
+    if (machine.step_ended) machine.waited += heap_.now - *machine.step_ended;
     if (!machine.first_step) machine.first_step = heap_.now;
     const double spread = std::exp(setup_.stage.step_jitter * rng_.normal());
     const double seconds = core::to_seconds(setup_.stage.step_time) / machine.speed * spread;
@@ -281,6 +282,7 @@ void World::end_step(std::size_t node) {
     if (!machine.trainer) return;
     machine.trainer->step(progress(machine), machine.pace.members);
     machine.in_steps += heap_.now - machine.step_began;
+    machine.step_ended = heap_.now;
     for (const auto& [work, lives] : std::exchange(machine.between_steps, {}))
         do_work(node, work, lives);
 }

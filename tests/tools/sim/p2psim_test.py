@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """p2psim from its command line: what it prints, its exit codes, and that a run replays.
 
-    p2psim_test.py P2PSIM
+    p2psim_test.py P2PSIM PLOT_PY
 """
 
+import importlib.util
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import unittest
 
 DATA = "/usr/share/datasets/fashion-mnist"
 P2PSIM = None
+PLOT = None
 
 JOB = """schema = "p2pd.job/1"
 job.name = "tiny"
@@ -115,6 +117,44 @@ class Tool(unittest.TestCase):
         self.assertEqual(re.search(digest, done.stdout).group(1),
                          re.search(digest, again.stdout).group(1))
 
+    def test_curves_have_a_line_a_look_and_become_pictures(self):
+        path = os.path.join(self.scratch.name, "curves.jsonl")
+        done = p2psim("compare", "--stage", self.stage, "--recipes", "free,ad-psgd,none",
+                      "--seeds", "2", "--looks", "8", "--curves", path)
+        self.assertEqual(0, done.returncode, done.stderr)
+        with open(path, encoding="utf-8") as file:
+            points = [json.loads(line) for line in file]
+        self.assertEqual({("free", 1), ("free", 2), ("ad-psgd", 1), ("ad-psgd", 2), ("none", 1),
+                          ("none", 2)}, {(point["recipe"], point["seed"]) for point in points})
+        own = [point for point in points if (point["recipe"], point["seed"]) == ("ad-psgd", 2)]
+        self.assertGreaterEqual(len(own), 8)
+        for figure in ("seconds", "samples", "megabytes"):
+            values = [point[figure] for point in own]
+            self.assertEqual(sorted(values), values)
+        self.assertGreaterEqual(own[-1]["samples"], 4000)
+        self.assertGreater(own[-1]["accuracy_ratio"], own[0]["accuracy_ratio"])
+        if importlib.util.find_spec("matplotlib") is None:
+            self.skipTest("python3-matplotlib is not installed: no pictures")
+        self.draw(path)
+
+    def draw(self, curves):
+        folder = os.path.join(self.scratch.name, "pictures")
+        command = [sys.executable, "-B", PLOT, curves, "-o", folder]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertEqual(["accuracy-megabytes.svg", "accuracy-samples.svg", "accuracy-time.svg",
+                          "distance-time.svg"], sorted(os.listdir(folder)))
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                text = file.read()
+            self.assertIn("<svg", text)
+            self.assertIn("ad-psgd", text)
+        broken = self.write("broken.jsonl", '{"schema": "p2psim.curve/1", "seed": 1}\n')
+        done = subprocess.run([sys.executable, "-B", PLOT, broken, "-o", folder],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(2, done.returncode)
+        self.assertIn("line 1", done.stderr)
+
     def trace(self, *arguments):
         """A run of the tiny stage on record: the file's path, and its lines."""
         path = os.path.join(self.scratch.name, "run.trace")
@@ -193,4 +233,5 @@ if __name__ == "__main__":
         print(f"{DATA} is not there (apt-get install dataset-fashion-mnist)")
         sys.exit(77)
     P2PSIM = os.path.abspath(sys.argv.pop(1))
+    PLOT = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -234,6 +234,56 @@ TEST(Table, LinesUpAndCountsTheSeedsThatReachedTheTarget) {
     EXPECT_NE(std::string::npos, table.find("2/2")) << table;
 }
 
+TEST(Table, FitsInto120ColumnsWithLargeFigures) {
+    Outcome outcome;
+    outcome.recipe = "ad-psgd:codec=delta(q8):when=every(16)";
+    outcome.is_finished = true;
+    outcome.seconds = 23'456.7;
+    outcome.rho = 41.23;
+    outcome.curve = {
+        {.seconds = 23'456.7,
+         .samples = 9'876'543,
+         .megabytes = 54'321.9,
+         .accuracy_median = 0.8765,
+         .distance_ratio = 0.0123}};
+    outcome.nodes = {
+        {.accuracy = 0.8812,
+         .loss = 0.3456,
+         .utilization = 1,
+         .waiting_seconds = 12'345.6,
+         .megabytes = 65'432.1}};
+    const std::string table = outcome_table({outcome}, 0.85);
+    for (std::size_t at = 0; at < table.size();) {
+        const std::size_t end = table.find('\n', at);
+        EXPECT_LE(end - at, 120U) << table;
+        at = end + 1;
+    }
+    EXPECT_NE(std::string::npos, table.find("ad-psg..=every(16)")) << table;
+}
+
+TEST(Table, SaysWhatAFreeNetworkWouldHaveMadeOfTheTime) {
+    Outcome free;
+    free.recipe = "free";
+    free.curve = {{.seconds = 4, .accuracy_median = 0.9}};
+    free.nodes = {{.accuracy = 0.9}};
+    Outcome ours = free;
+    ours.recipe = "ours";
+    ours.curve[0].seconds = 5;
+    const std::string table = outcome_table({free, ours}, 0.85);
+    EXPECT_NE(std::string::npos, table.find("80.0")) << table;
+    EXPECT_EQ(std::string::npos, outcome_table({ours}, 0.85).find("80.0"));
+}
+
+TEST(Run, WaitingAndWorkingAreAllOfANodesTime) {
+    const Outcome waits = run_toy(toy_request("d-psgd"));
+    for (const NodeOutcome& node : waits.nodes) {
+        const double working = node.utilization * waits.seconds;
+        EXPECT_GT(node.waiting_seconds + working, 0.8 * waits.seconds);
+        EXPECT_LT(node.waiting_seconds + working, 1.02 * waits.seconds);
+    }
+    EXPECT_GT(waits.nodes[0].waiting_seconds, 2 * waits.nodes[3].waiting_seconds);
+}
+
 TEST(Table, PutsNumbersToTheRightAndWordsToTheLeft) {
     EXPECT_EQ(
         "NAME  COUNT  WHAT\n"
