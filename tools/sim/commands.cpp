@@ -11,6 +11,7 @@
 
 #include "core/mixing/recipe.hpp"
 #include "proto/json.hpp"
+#include "tools/sim/baseline.hpp"
 #include "tools/sim/curves.hpp"
 #include "tools/sim/parallel.hpp"
 #include "tools/sim/run.hpp"
@@ -144,15 +145,25 @@ std::vector<std::string> differences(const TraceHead& then, const TraceHead& her
     return causes;
 }
 
+/// Parts between `mark`s that stand in no parentheses.
+std::vector<std::string> split(const std::string& text, char mark) {
+    std::vector<std::string> parts(1);
+    int depth = 0;
+    for (const char letter : text) {
+        depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
+        if (letter == mark && depth == 0) {
+            parts.emplace_back();
+        } else {
+            parts.back() += letter;
+        }
+    }
+    return parts;
+}
+
 /// "ad-psgd:codec=delta(q8):when=every(16)": a recipe, and axes of its own over those of --set.
 Result<RunRequest> with_recipe(const RunRequest& base, const std::string& text) {
     RunRequest request = base;
-    std::vector<std::string> parts;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t colon = std::min(text.find(':', at), text.size());
-        parts.push_back(text.substr(at, colon - at));
-        at = colon + 1;
-    }
+    const std::vector<std::string> parts = split(text, ':');
     request.recipe = parts.front();
     request.label = text;
     const auto axes = read_axes({parts.begin() + 1, parts.end()});
@@ -228,7 +239,7 @@ int compare(const Options& options) {
     const auto base = make_request(options);
     if (!base) return tell(base.error(), exit_usage);
     std::vector<RunRequest> requests;
-    for (const std::string& recipe : options.recipes) {
+    for (const std::string& recipe : split(options.recipes, ',')) {
         const auto named = with_recipe(*base, recipe);
         if (!named) return tell(named.error(), exit_usage);
         for (std::uint64_t i = 0; i < options.seeds; ++i) {
@@ -271,13 +282,24 @@ int compare(const Options& options) {
 }
 
 int show_recipes(const Options& options) {
-    std::vector<std::vector<std::string>> rows{{"RECIPE", "WHAT"}};
+    std::vector<std::vector<std::string>> rows{{"RECIPE", "FIDELITY", "SOURCE", "WHAT"}};
     Json list = Json::array();
-    for (const std::string& name : runnable_recipes()) {
-        const auto recipe = core::resolve_recipe(name, {}, 16);
-        const std::string what = recipe ? recipe->text() : "baseline";
-        rows.push_back({name, what});
-        list.push_back({{"name", name}, {"what", what}, {"baseline", !recipe.has_value()}});
+    for (const core::RecipeRow& row : core::recipe_rows(core::TrainSpec{}.round_steps)) {
+        const std::string fidelity(core::fidelity_name(row.fidelity));
+        std::string what = row.recipe.text();
+        what.erase(0, row.recipe.name.size() + 2);  // "name: "
+        rows.push_back({row.recipe.name, fidelity, row.source, what});
+        list.push_back(
+            {{"name", row.recipe.name},
+             {"what", what},
+             {"baseline", false},
+             {"fidelity", fidelity},
+             {"source", row.source},
+             {"note", row.note}});
+    }
+    for (const std::string& name : baseline_names()) {
+        rows.push_back({name, "baseline", "-", "by what it would do and cost; no Node takes part"});
+        list.push_back({{"name", name}, {"what", "baseline"}, {"baseline", true}});
     }
     const Json document{{"schema", "p2psim.recipes/1"}, {"recipes", list}};
     std::fputs(

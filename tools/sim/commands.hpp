@@ -17,7 +17,7 @@ inline constexpr int exit_usage = 2;
 struct Options {
     std::string stage = "three-site-8";
     std::string recipe = "ad-psgd";
-    std::vector<std::string> recipes;
+    std::string recipes;  ///< as given, by commas
     std::vector<std::string> axes;
     std::string format = "table";
     std::string data = "/usr/share/datasets/fashion-mnist";

@@ -73,7 +73,6 @@ int main(int argc, char** argv) {
     add_running(both, options);
     both->add_option(
             "--recipes", options.recipes, "a,b:axis=value:axis=value,c; free sets the target")
-        ->delimiter(',')
         ->required();
     both->add_option("--seeds", options.seeds, "how many, from --seed on")
         ->check(CLI::Range(1, 10'000))
