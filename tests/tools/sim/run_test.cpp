@@ -43,7 +43,7 @@ TEST(Run, OfTheSameSeedIsTheSameRun) {
 }
 
 TEST(Run, OfARecipeWithLocalStepsLearnsAndIsAnotherThanWithout) {
-    for (const char* recipe : {"quasi-global", "dc-asgd", "palsgd", "ssd-sgd"}) {
+    for (const char* recipe : {"quasi-global", "dc-asgd", "palsgd"}) {
         RunRequest request = toy_request(recipe);
         const Outcome bent = run_toy(request);
         EXPECT_GT(bent.nodes[0].accuracy, 0.9) << recipe;
