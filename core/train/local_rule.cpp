@@ -10,7 +10,8 @@ namespace p2p::core {
 
 namespace {
 
-constexpr double squares_kept = 0.95;  // as the mean square of DC-ASGD-a (Zheng et al. 2017)
+constexpr std::uint64_t patience_max = 64;  // steps
+constexpr double squares_kept = 0.95;       // as the mean square of DC-ASGD-a (Zheng et al. 2017)
 
 /// Of SGD with momentum; else empty.
 MutableFloatView momentum_of(Optimizer& optimizer) {
@@ -24,7 +25,10 @@ LocalRule::LocalRule(const LocalSpec& local, std::size_t parameters, std::uint64
     : local_(local),
       parameters_(parameters),
       draw_key_(draw_key) {
-    if (local.kind == Local::quasi_global) displaced_.resize(parameters);
+    if (local.kind == Local::quasi_global) {
+        momenta_.resize(parameters);
+        displaced_.resize(parameters);
+    }
     if (local.kind == Local::compensate) squares_.resize(parameters);
     if (local.kind == Local::predict) ahead_.resize(parameters);
 }
@@ -50,15 +54,35 @@ FloatView LocalRule::before_gradient(FloatView x, Optimizer& optimizer, double l
 void LocalRule::carry_momentum(MutableFloatView momentum) {
     if (slow_.empty()) {
         slow_.assign(momentum.begin(), momentum.end());
-    } else {
-        const auto mu = static_cast<float>(local_.a);
-        const auto share = static_cast<float>(1 - local_.a);
-        const auto scale = static_cast<float>(last_rate_ > 0 ? 1 / last_rate_ : 0);
-        for (std::size_t i = 0; i < slow_.size(); ++i)
-            slow_[i] = mu * slow_[i] + share * (momentum[i] - scale * displaced_[i]);
-        std::copy(slow_.begin(), slow_.end(), momentum.begin());
+        std::fill(displaced_.begin(), displaced_.end(), 0.0F);
+        was_displaced_ = false;
+        return;
     }
+    std::transform(
+        momenta_.begin(), momenta_.end(), momentum.begin(), momenta_.begin(), std::plus<>());
+    ++span_steps_;
+    ++gap_steps_;
+    if (was_displaced_) {
+        patience_ = std::clamp(gap_steps_, patience_, patience_max);
+        gap_steps_ = 0;
+    }
+    if (was_displaced_ || span_steps_ >= patience_) fold_span();
+    std::copy(slow_.begin(), slow_.end(), momentum.begin());
+}
+
+void LocalRule::fold_span() {
+    const auto mu = static_cast<float>(local_.a);
+    const auto share = static_cast<float>(1 - local_.a);
+    const auto steps = static_cast<float>(span_steps_);
+    const auto scale = static_cast<float>(span_rate_ > 0 ? 1 / span_rate_ : 0);
+    for (std::size_t i = 0; i < slow_.size(); ++i) {
+        const float moved = momenta_[i] / steps - scale * displaced_[i];
+        slow_[i] = mu * slow_[i] + share * moved;
+    }
+    std::fill(momenta_.begin(), momenta_.end(), 0.0F);
     std::fill(displaced_.begin(), displaced_.end(), 0.0F);
+    span_steps_ = 0;
+    span_rate_ = 0;
 }
 
 void LocalRule::close_span(FloatView x) {
@@ -83,6 +107,7 @@ double LocalRule::gradient_rate(double lr) const {
 void LocalRule::after_step(MutableFloatView x, FloatView gradient, double lr) {
     last_rate_ = lr;
     was_displaced_ = false;
+    span_rate_ += lr;
     if (local_.kind == Local::compensate) {
         const auto kept = static_cast<float>(squares_kept);
         const auto share = static_cast<float>(1 - squares_kept);
@@ -90,7 +115,6 @@ void LocalRule::after_step(MutableFloatView x, FloatView gradient, double lr) {
             squares_[i] = kept * squares_[i] + share * gradient[i] * gradient[i];
     }
     if (local_.kind == Local::global_hint) {
-        span_rate_ += lr;
         const auto rate = static_cast<float>(lr * local_.a);
         for (std::size_t i = 0; i < hint_.size(); ++i)
             x[i] -= rate * hint_[i];
@@ -133,10 +157,14 @@ void LocalRule::restart() {
     last_rate_ = 0;
     was_displaced_ = false;
     span_rate_ = 0;
+    span_steps_ = 0;
+    gap_steps_ = 0;
+    patience_ = 1;
     slow_.clear();
     anchor_.clear();
     span_begin_.clear();
     hint_.clear();
+    std::fill(momenta_.begin(), momenta_.end(), 0.0F);
     std::fill(displaced_.begin(), displaced_.end(), 0.0F);
     std::fill(squares_.begin(), squares_.end(), 0.0F);
 }
@@ -144,7 +172,7 @@ void LocalRule::restart() {
 std::size_t local_rule_vectors(Local kind) {
     switch (kind) {
         case Local::plain: return 0;
-        case Local::quasi_global:
+        case Local::quasi_global: return 3;
         case Local::global_hint: return 2;
         case Local::compensate:
         case Local::anchor:

@@ -35,7 +35,11 @@ class LocalRule {
     /// arXiv:2102.04761, algorithm 1, QG-DSGDm without Nesterov), after
     ///     m_hat <- mu * m_hat + (1 - mu) * (x_before - x_after) / lr
     /// for the step before, whose x_after includes all that was added since: computed as
-    /// m - sum(d) / lr, which is exact where nothing was added. m_hat begins as the optimizer's m.
+    /// m - sum(d) / lr, which is exact where nothing was added. Where steps are several to a merge,
+    /// as in the authors' code: once a span, with the mean over its steps, for a merge undoes all
+    /// of them, and taken for the last one's it would drive m_hat to and fro, ever further. A span
+    /// ends with a merge, or, where none comes, after as many steps as the longest one before had
+    /// (64 at most; 1 before the first merge). m_hat begins as the optimizer's m.
     /// `global_hint`: closes the span of a round where something was added since the last step.
     [[nodiscard]] FloatView before_gradient(FloatView x, Optimizer& optimizer, double lr);
 
@@ -80,22 +84,27 @@ class LocalRule {
 
   private:
     void carry_momentum(MutableFloatView momentum);
+    void fold_span();
     void close_span(FloatView x);
 
     LocalSpec local_;
     std::size_t parameters_;
     std::uint64_t draw_key_;
     bool has_ended_ = false;
-    double last_rate_ = 0;        ///< of the newest gradient's step
-    bool was_displaced_ = false;  ///< since that step
+    double last_rate_ = 0;          ///< of the newest gradient's step
+    bool was_displaced_ = false;    ///< since that step
+    double span_rate_ = 0;          ///< sum(lr) of the steps since the span began
+    std::uint64_t span_steps_ = 0;  ///< quasi_global: since the span began
+    std::uint64_t gap_steps_ = 0;   ///< quasi_global: since the last merge
+    std::uint64_t patience_ = 1;    ///< quasi_global: steps of a span without a merge
 
     std::vector<float> slow_;        ///< quasi_global: m_hat; empty: begins anew
-    std::vector<float> displaced_;   ///< quasi_global: sum of d since the newest step
+    std::vector<float> momenta_;     ///< quasi_global: sum of m of the span's steps
+    std::vector<float> displaced_;   ///< quasi_global: sum of d of the span
     std::vector<float> squares_;     ///< compensate: mean of g * g
     std::vector<float> anchor_;      ///< anchor; empty: none yet
     std::vector<float> span_begin_;  ///< global_hint: x after the last round; empty: none yet
     std::vector<float> hint_;        ///< global_hint: h; empty: none yet
-    double span_rate_ = 0;           ///< global_hint: sum(lr) since span_begin_
     std::vector<float> ahead_;       ///< predict
 };
 

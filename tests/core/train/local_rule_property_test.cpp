@@ -130,6 +130,29 @@ TEST(QuasiGlobal, ForgetsADirectionThatMixingUndoes) {
     EXPECT_NEAR(10, momentum_left({}), 0.01);                            // 1 / (1 - 0.9) of them
 }
 
+/// Two nodes, each drawn to a place of its own, averaged after each `steps` steps.
+float distance_to_middle(double mu, int steps) {
+    RuleWalk low({Local::quasi_global, mu, 0}, {0.5F}, 0.9);
+    RuleWalk high({Local::quasi_global, mu, 0}, {0.5F}, 0.9);
+    for (int round = 0; round < 4000; ++round) {
+        for (int i = 0; i < steps; ++i) {
+            low.step(0.01, 1, 1);
+            high.step(0.01, 1, -1);
+        }
+        const float half = 0.5F * (high.x[0] - low.x[0]);
+        low.displace(0, {half});
+        high.displace(0, {-half});
+    }
+    return std::abs(low.x[0]);
+}
+
+TEST(QuasiGlobal, AgreesOnTheMiddleHoweverManyStepsARoundHas) {
+    for (const double mu : {0.0, 0.5, 0.9}) {
+        for (const int steps : {1, 2, 4, 16, 40})
+            EXPECT_LT(distance_to_middle(mu, steps), 0.01F) << "mu " << mu << ", H " << steps;
+    }
+}
+
 TEST(Compensate, NeverTurnsADisplacementRound) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         Rng rng(seed);

@@ -19,6 +19,20 @@ TEST(QuasiGlobal, CountsWhatMixingMovedIntoItsMomentum) {
     EXPECT_FLOAT_EQ(-0.25F - 0.5F * 1.125F, walk.x[0]);
 }
 
+TEST(QuasiGlobal, TakesTheMeanOverTheStepsThatAMergeIsFor) {
+    RuleWalk walk({Local::quasi_global, 0.5, 0}, {0}, /*momentum=*/0.5);
+    walk.step(0.5, 0, 1);
+    walk.displace(0, {0});
+    walk.step(0.5, 0, 1);  // m_hat = 0.5, m = 1.25
+    walk.step(0.5, 0, 1);  // the first merge came after one step: m_hat = 0.875, m = 1.4375
+    EXPECT_FLOAT_EQ(-0.5F * (1 + 1.25F + 1.4375F), walk.x[0]);
+    walk.displace(0, {0.5F});
+    walk.step(0.5, 0, 1);  // two steps to this merge: spans are two steps from here on
+    const float slow = walk.optimizer.state().front().values[0];
+    walk.step(0.5, 0, 1);
+    EXPECT_FLOAT_EQ(slow, walk.optimizer.state().front().values[0]);  // the same m_hat
+}
+
 TEST(QuasiGlobal, GoesOnFromTheMomentumThatTheOptimizerBrings) {
     RuleWalk walk({Local::quasi_global, 0.5, 0}, {0}, /*momentum=*/0.5);
     walk.optimizer.state().front().values[0] = 4;  // of a checkpoint
