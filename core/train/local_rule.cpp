@@ -71,8 +71,11 @@ void LocalRule::carry_momentum(MutableFloatView momentum) {
 }
 
 void LocalRule::fold_span() {
-    const auto mu = static_cast<float>(local_.a);
-    const auto share = static_cast<float>(1 - local_.a);
+    double kept = 1;
+    for (std::uint64_t i = 0; i < span_steps_; ++i)
+        kept *= local_.a;
+    const auto mu = static_cast<float>(kept);
+    const auto share = static_cast<float>(1 - kept);
     const auto steps = static_cast<float>(span_steps_);
     const auto scale = static_cast<float>(span_rate_ > 0 ? 1 / span_rate_ : 0);
     for (std::size_t i = 0; i < slow_.size(); ++i) {

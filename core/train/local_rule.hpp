@@ -37,10 +37,12 @@ class LocalRule {
     /// for the step before, whose x_after includes all that was added since: computed as
     /// m - sum(d) / lr, which is exact where nothing was added. Where steps are several to a merge,
     /// as in the authors' code: once a span, with the mean over its steps, for a merge undoes all
-    /// of them, and taken for the last one's it would drive m_hat to and fro, ever further. A span
-    /// ends with a merge, or, where none comes, after as many steps as the longest one before had
-    /// (64 at most; 1 before the first merge). m_hat begins as the optimizer's m.
-    /// `global_hint`: closes the span of a round where something was added since the last step.
+    /// of them, and taken for the last one's it would drive m_hat to and fro, ever further. Unlike
+    /// there, mu is a step's: a span of n keeps mu^n, so that m_hat is as young however seldom
+    /// merges come. A span ends with a merge, or, where none comes, after as many steps as the
+    /// longest one before had (64 at most; 1 before the first merge). m_hat begins as the
+    /// optimizer's m. `global_hint`: closes the span of a round where something was added since the
+    /// last step.
     [[nodiscard]] FloatView before_gradient(FloatView x, Optimizer& optimizer, double lr);
 
     /// The rate of a gradient's step: of `anchor` lr / (1 - p), else lr.

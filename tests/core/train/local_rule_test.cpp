@@ -19,18 +19,21 @@ TEST(QuasiGlobal, CountsWhatMixingMovedIntoItsMomentum) {
     EXPECT_FLOAT_EQ(-0.25F - 0.5F * 1.125F, walk.x[0]);
 }
 
-TEST(QuasiGlobal, TakesTheMeanOverTheStepsThatAMergeIsFor) {
+TEST(QuasiGlobal, TakesTheMeanOverTheStepsThatAMergeIsForOnce) {
     RuleWalk walk({Local::quasi_global, 0.5, 0}, {0}, /*momentum=*/0.5);
+    const auto momentum = [&] {
+        return walk.optimizer.state().front().values[0];
+    };
     walk.step(0.5, 0, 1);
+    walk.step(0.5, 0, 1);  // m_hat = 0.5 * 1
     walk.displace(0, {0});
-    walk.step(0.5, 0, 1);  // m_hat = 0.5, m = 1.25
-    walk.step(0.5, 0, 1);  // the first merge came after one step: m_hat = 0.875, m = 1.4375
-    EXPECT_FLOAT_EQ(-0.5F * (1 + 1.25F + 1.4375F), walk.x[0]);
-    walk.displace(0, {0.5F});
-    walk.step(0.5, 0, 1);  // two steps to this merge: spans are two steps from here on
-    const float slow = walk.optimizer.state().front().values[0];
-    walk.step(0.5, 0, 1);
-    EXPECT_FLOAT_EQ(slow, walk.optimizer.state().front().values[0]);  // the same m_hat
+    walk.step(0.5, 0, 1);  // m_hat = 0.5 * 0.5 + 0.5 * 1.25; a merge has come after two steps
+    EXPECT_FLOAT_EQ(0.5F * 0.875F + 1, momentum());
+    walk.step(0.5, 0, 1);  // the span is not over
+    EXPECT_FLOAT_EQ(0.5F * 0.875F + 1, momentum());
+    walk.displace(0, {0.75F});  // (x_before - x_after) / sum(lr) = 1.4375 - 0.75
+    walk.step(0.5, 0, 1);       // m_hat = 0.25 * 0.875 + 0.75 * 0.6875
+    EXPECT_FLOAT_EQ(0.5F * (0.25F * 0.875F + 0.75F * 0.6875F) + 1, momentum());
 }
 
 TEST(QuasiGlobal, GoesOnFromTheMomentumThatTheOptimizerBrings) {
