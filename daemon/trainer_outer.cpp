@@ -1,6 +1,5 @@
 #include "daemon/trainer_outer.hpp"
 
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -9,13 +8,6 @@ namespace p2p::daemon {
 namespace {
 
 using Tell = std::function<void(core::WorkResult)>;
-
-double norm_of(const std::vector<float>& values) {
-    double squares = 0;
-    for (const float value : values)
-        squares += static_cast<double>(value) * static_cast<double>(value);
-    return std::sqrt(squares);
-}
 
 /// On a worker.
 void tell_later(const OuterTools& tools, const Tell& tell, core::WorkResult result) {
@@ -26,15 +18,13 @@ void tell_later(const OuterTools& tools, const Tell& tell, core::WorkResult resu
 void add(
     const OuterTools& tools,
     const std::shared_ptr<const std::vector<float>>& moved,
-    double norm,
     const Tell& tell) {
     Trainer* trainer = tools.trainer();
     if (trainer == nullptr) return tell(trainer_gone());
-    trainer->add(tools.all, moved, [post = tools.post, norm, tell](const core::Status& status) {
-        post([norm, tell, status] {
+    trainer->add(tools.all, moved, [post = tools.post, tell](const core::Status& status) {
+        post([tell, status] {
             tell(
-                status ? core::WorkResult(core::OuterStepped{norm})
-                       : core::WorkResult(status.error()));
+                status ? core::WorkResult(core::OuterStepped{}) : core::WorkResult(status.error()));
         });
     });
     trainer->mark_outer_step();
@@ -52,8 +42,7 @@ void compute(
         return tell_later(tools, tell, core::OuterStepped{});
     }
     auto moved = std::make_shared<const std::vector<float>>(state->step(replica, order.settings));
-    const double norm = norm_of(*moved);
-    tools.post([tools, moved, norm, tell] { add(tools, moved, norm, tell); });
+    tools.post([tools, moved, tell] { add(tools, moved, tell); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "core/base/check.hpp"
 #include "core/codec/kernels.hpp"
+#include "core/node/swap_measure.hpp"
 
 namespace p2p::daemon {
 
@@ -25,24 +26,6 @@ Error no_trainer() {
 
 Error out_of_step(const char* what) {
     return {ErrorCode::conflict, std::string("a swap has no ") + what, "it was dropped", ""};
-}
-
-/// On a worker: everything that the two ends must agree on.
-WorkResult decode_and_measure(EdgeCodec& codec, const core::Decode& order, core::ByteView bytes) {
-    core::Decoded decoded;
-    const core::Status status = codec.decode(bytes, order.codec, order.keyframe);
-    decoded.within_theta = !core::is_theta_exceeded(status);
-    decoded.well_formed = status.is_ok() || !decoded.within_theta;
-    if (!status) return decoded;
-    if (!codec.is_complete()) return out_of_step("own value");
-    const auto stats = codec.stats();
-    decoded.finite = stats.finite;
-    decoded.distance = stats.distance;
-    decoded.own_norm = stats.own_norm;
-    decoded.remote_norm = stats.remote_norm;
-    decoded.peer_theta_factor = stats.remote_theta_factor;
-    decoded.hash = codec.swap_hash();
-    return decoded;
 }
 
 }  // namespace
@@ -173,8 +156,9 @@ void EdgeDesk::decode(Ticket ticket, const core::Decode& order) {
     auto bytes = std::make_shared<const core::Bytes>(edge.inbound->take());
     edge.inbound.reset();
     tools_.workers->submit([this, post = tools_.post, ticket, order, bytes, codec = edge.codec] {
-        auto result = decode_and_measure(*codec, order, *bytes);
-        post([this, ticket, result = std::move(result)] { tools_.answer(ticket, result); });
+        const auto measured = core::decode_and_measure(*codec, order, *bytes);
+        const auto result = measured ? WorkResult(*measured) : WorkResult(measured.error());
+        post([this, ticket, result] { tools_.answer(ticket, result); });
     });
 }
 

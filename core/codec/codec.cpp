@@ -38,26 +38,9 @@ const Form& form_of(Coding coding) {
     return fp32_form;
 }
 
-/// What a header says, once it is known to be whole.
-struct Header {
-    Coding coding;
-    std::size_t floats = 0;
-    std::uint64_t seed = 0;
-};
-
-Header read_header(ByteView encoding) {
-    P2P_CHECK(encoding.size() >= encoding_header_bytes);
-    return {
-        .coding =
-            {.codec = static_cast<CodecId>(encoding[codec_at]),
-             .keyframe = encoding[keyframe_at] != 0},
-        .floats = load_le<std::uint32_t>(encoding.data() + floats_at),
-        .seed = load_le<std::uint64_t>(encoding.data() + seed_at)};
-}
-
 /// A header of our own, or one that check_encoding() has passed.
-Header trusted_header(ByteView encoding, std::size_t first, std::size_t slice_floats) {
-    const Header header = read_header(encoding);
+EncodingHeader trusted_header(ByteView encoding, std::size_t first, std::size_t slice_floats) {
+    const EncodingHeader header = read_header(encoding);
     P2P_CHECK(
         encoding.size()
         == encoded_bytes(header.coding.codec, header.floats, header.coding.keyframe));
@@ -69,6 +52,16 @@ Header trusted_header(ByteView encoding, std::size_t first, std::size_t slice_fl
 }
 
 }  // namespace
+
+EncodingHeader read_header(ByteView encoding) {
+    P2P_CHECK(encoding.size() >= encoding_header_bytes);
+    return {
+        .coding =
+            {.codec = static_cast<CodecId>(encoding[codec_at]),
+             .keyframe = encoding[keyframe_at] != 0},
+        .floats = load_le<std::uint32_t>(encoding.data() + floats_at),
+        .seed = load_le<std::uint64_t>(encoding.data() + seed_at)};
+}
 
 Error refused_encoding(ErrorCode code, std::string why) {
     return Error{
@@ -111,7 +104,7 @@ Bytes start_encoding(Coding coding, std::size_t floats, std::uint64_t seed) {
 
 void encode_slice(
     const Kernels& kernels, FloatView slice, std::size_t first, MutableByteView encoding) {
-    const Header header = trusted_header(encoding, first, slice.size());
+    const EncodingHeader header = trusted_header(encoding, first, slice.size());
     if (slice.empty()) return;
     const Form& form = form_of(header.coding);
     P2P_CHECK(form.encode != nullptr);
@@ -138,7 +131,7 @@ Status check_encoding(Coding coding, ByteView bytes, std::size_t floats) {
     if (bytes[zero_at] != 0 || bytes[zero_at + 1] != 0) {
         return refused_encoding(ErrorCode::malformed, "reserved bytes are not zero");
     }
-    const Header header = read_header(bytes);
+    const EncodingHeader header = read_header(bytes);
     if (header.floats != floats) {
         return refused_encoding(
             ErrorCode::wrong_size,
@@ -154,7 +147,7 @@ Status check_encoding(Coding coding, ByteView bytes, std::size_t floats) {
 
 void decode_slice(
     const Kernels& kernels, ByteView encoding, std::size_t first, MutableFloatView slice) {
-    const Header header = trusted_header(encoding, first, slice.size());
+    const EncodingHeader header = trusted_header(encoding, first, slice.size());
     if (slice.empty()) return;
     const Form& form = form_of(header.coding);
     P2P_CHECK(form.decode != nullptr);

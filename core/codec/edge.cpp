@@ -64,22 +64,19 @@ EncodeResult EdgeCodec::encode(
     double told = 0;
     double error = 0;
     Bytes bytes;
-    // Whole, before any form looks at it: what some make of a NaN is no encoding at all.
-    if (!kernels_->is_finite(snapshot.data(), floats_)) {
-        return {.bytes = nullptr, .finite = false, .kept_ratio = 0};
-    }
     if (is_modulo(coding)) {
+        told = kernels_->sum_of_squares(snapshot.data(), floats_);
+        if (!std::isfinite(told)) return {.bytes = nullptr, .finite = false, .kept_ratio = 0};
         side.theta_factor = theta_factor;
         side.snapshot.assign(snapshot.begin(), snapshot.end());
         bytes = start_encoding(coding, floats_, modulo_seed(theta_factor));
         encode_modulo(*kernels_, snapshot, modulo_base(), bytes, side.rebuilt);
-        told = kernels_->sum_of_squares(snapshot.data(), floats_);
         error = kernels_->sum_of_squared_differences(snapshot.data(), side.rebuilt.data(), floats_);
     } else {
         bytes = start_encoding(coding, floats_, seed);
         error = encode_slices(snapshot, bytes, side, told);
     }
-    // What was rebuilt may be too large all the same.
+    // Of what there was to tell, or of what was rebuilt.
     if (!std::isfinite(error)) return {.bytes = nullptr, .finite = false, .kept_ratio = 0};
 
     side.hash = hash128({}, bytes);
@@ -91,7 +88,8 @@ EncodeResult EdgeCodec::encode(
         .kept_ratio = kept_share(error, told)};
 }
 
-/// The squared error of what is rebuilt; `told` gets the squares of what there was to tell.
+/// The squared error of what is rebuilt; `told` gets the squares of what there was to tell. Not
+/// finite where that was not: what some forms make of a NaN is no encoding, so it stops there.
 double EdgeCodec::encode_slices(FloatView snapshot, Bytes& bytes, Side& side, double& told) {
     const FloatView reference =
         needs_reference(side.coding) ? FloatView(history_->own) : FloatView{};
@@ -106,6 +104,7 @@ double EdgeCodec::encode_slices(FloatView snapshot, Bytes& bytes, Side& side, do
             telling = FloatView(difference).first(count);
         }
         told += kernels_->sum_of_squares(telling.data(), count);
+        if (!std::isfinite(told)) return told;
         encode_slice(*kernels_, telling, first, bytes);
         const MutableFloatView rebuilt = MutableFloatView(side.rebuilt).subspan(first, count);
         rebuild_slice(bytes, reference, first, rebuilt);

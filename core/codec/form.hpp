@@ -49,6 +49,16 @@ extern const Form modulo2_form;
 extern const Form modulo4_form;
 extern const Form modulo8_form;
 
+/// What a header says, once it is known to be whole.
+struct EncodingHeader {
+    Coding coding;
+    std::size_t floats = 0;
+    std::uint64_t seed = 0;
+};
+
+/// @pre `encoding` has a whole header
+[[nodiscard]] EncodingHeader read_header(ByteView encoding);
+
 /// What check() says of bytes that it refuses.
 [[nodiscard]] Error refused_encoding(ErrorCode code, std::string why);
 

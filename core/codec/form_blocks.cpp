@@ -20,12 +20,10 @@ std::size_t scales_bytes(std::size_t floats) {
     return block_count(floats) * sizeof(float);
 }
 
-std::size_t q8_bytes(std::size_t floats) {
-    return scales_bytes(floats) + floats;
-}
-
-std::size_t q4_bytes(std::size_t floats) {
-    return scales_bytes(floats) + (floats + 1) / 2;
+/// Of q8 one code is a byte, of q4 two are.
+template <std::size_t codes_a_byte>
+std::size_t payload_bytes(std::size_t floats) {
+    return scales_bytes(floats) + (floats + codes_a_byte - 1) / codes_a_byte;
 }
 
 /// Where the scales and the codes of a slice stand in a payload, counted from its start.
@@ -34,52 +32,34 @@ struct BlockPlace {
     std::size_t codes;
 };
 
-BlockPlace q8_place(const SlicePlace& place) {
+template <std::size_t codes_a_byte>
+BlockPlace place_of(const SlicePlace& place) {
     return {
         .scales = place.first / q8_block_floats * sizeof(float),
-        .codes = scales_bytes(place.floats) + place.first};
+        .codes = scales_bytes(place.floats) + place.first / codes_a_byte};
 }
 
-BlockPlace q4_place(const SlicePlace& place) {
-    return {
-        .scales = place.first / q8_block_floats * sizeof(float),
-        .codes = scales_bytes(place.floats) + place.first / 2};
-}
-
-Q8Position position_of(const SlicePlace& place) {
-    return {.seed = place.seed, .first_block = place.first / q8_block_floats};
-}
-
-void encode_q8(
+/// `code` is one of the kernels' encode_q8 and encode_q4.
+template <std::size_t codes_a_byte, auto code>
+void encode_blocks(
     const Kernels& kernels, FloatView slice, const SlicePlace& place, std::uint8_t* payload) {
-    const BlockPlace at = q8_place(place);
-    kernels.encode_q8(
-        slice.data(), slice.size(), position_of(place), payload + at.scales, payload + at.codes);
+    const BlockPlace at = place_of<codes_a_byte>(place);
+    (kernels.*code)(
+        slice.data(),
+        slice.size(),
+        {.seed = place.seed, .first_block = place.first / q8_block_floats},
+        payload + at.scales,
+        payload + at.codes);
 }
 
-void encode_q4(
-    const Kernels& kernels, FloatView slice, const SlicePlace& place, std::uint8_t* payload) {
-    const BlockPlace at = q4_place(place);
-    kernels.encode_q4(
-        slice.data(), slice.size(), position_of(place), payload + at.scales, payload + at.codes);
-}
-
-void decode_q8(
+template <std::size_t codes_a_byte, auto code>
+void decode_blocks(
     const Kernels& kernels,
     const std::uint8_t* payload,
     const SlicePlace& place,
     MutableFloatView slice) {
-    const BlockPlace at = q8_place(place);
-    kernels.decode_q8(payload + at.scales, payload + at.codes, slice.size(), slice.data());
-}
-
-void decode_q4(
-    const Kernels& kernels,
-    const std::uint8_t* payload,
-    const SlicePlace& place,
-    MutableFloatView slice) {
-    const BlockPlace at = q4_place(place);
-    kernels.decode_q4(payload + at.scales, payload + at.codes, slice.size(), slice.data());
+    const BlockPlace at = place_of<codes_a_byte>(place);
+    (kernels.*code)(payload + at.scales, payload + at.codes, slice.size(), slice.data());
 }
 
 bool is_any(std::uint64_t /*seed*/) {
@@ -108,16 +88,16 @@ Status check_scales(ByteView payload, std::size_t floats) {
 const Form q8_form{
     .slice_unit = q8_block_floats,
     .is_seed = is_any,
-    .payload_bytes = q8_bytes,
-    .encode = encode_q8,
+    .payload_bytes = payload_bytes<1>,
+    .encode = encode_blocks<1, &Kernels::encode_q8>,
     .check = check_scales,
-    .decode = decode_q8};
+    .decode = decode_blocks<1, &Kernels::decode_q8>};
 const Form q4_form{
     .slice_unit = q8_block_floats,
     .is_seed = is_any,
-    .payload_bytes = q4_bytes,
-    .encode = encode_q4,
+    .payload_bytes = payload_bytes<2>,
+    .encode = encode_blocks<2, &Kernels::encode_q4>,
     .check = check_scales,
-    .decode = decode_q4};
+    .decode = decode_blocks<2, &Kernels::decode_q4>};
 
 }  // namespace p2p::core

@@ -30,30 +30,20 @@ void decode_fp32(
     std::memcpy(slice.data(), payload + place.first * sizeof(float), slice.size_bytes());
 }
 
-void encode_bf16(
+/// `cast` is one of the kernels' encode_bf16 and encode_fp16.
+template <auto cast>
+void encode_half(
     const Kernels& kernels, FloatView slice, const SlicePlace& place, std::uint8_t* payload) {
-    kernels.encode_bf16(slice.data(), slice.size(), payload + place.first * 2);
+    (kernels.*cast)(slice.data(), slice.size(), payload + place.first * 2);
 }
 
-void decode_bf16(
+template <auto cast>
+void decode_half(
     const Kernels& kernels,
     const std::uint8_t* payload,
     const SlicePlace& place,
     MutableFloatView slice) {
-    kernels.decode_bf16(payload + place.first * 2, slice.size(), slice.data());
-}
-
-void encode_fp16(
-    const Kernels& kernels, FloatView slice, const SlicePlace& place, std::uint8_t* payload) {
-    kernels.encode_fp16(slice.data(), slice.size(), payload + place.first * 2);
-}
-
-void decode_fp16(
-    const Kernels& kernels,
-    const std::uint8_t* payload,
-    const SlicePlace& place,
-    MutableFloatView slice) {
-    kernels.decode_fp16(payload + place.first * 2, slice.size(), slice.data());
+    (kernels.*cast)(payload + place.first * 2, slice.size(), slice.data());
 }
 
 }  // namespace
@@ -61,8 +51,14 @@ void decode_fp16(
 const Form fp32_form{
     .payload_bytes = fp32_bytes, .encode = encode_fp32, .check = nullptr, .decode = decode_fp32};
 const Form bf16_form{
-    .payload_bytes = half_bytes, .encode = encode_bf16, .check = nullptr, .decode = decode_bf16};
+    .payload_bytes = half_bytes,
+    .encode = encode_half<&Kernels::encode_bf16>,
+    .check = nullptr,
+    .decode = decode_half<&Kernels::decode_bf16>};
 const Form fp16_form{
-    .payload_bytes = half_bytes, .encode = encode_fp16, .check = nullptr, .decode = decode_fp16};
+    .payload_bytes = half_bytes,
+    .encode = encode_half<&Kernels::encode_fp16>,
+    .check = nullptr,
+    .decode = decode_half<&Kernels::decode_fp16>};
 
 }  // namespace p2p::core

@@ -12,8 +12,6 @@ namespace p2p::core {
 namespace {
 
 constexpr std::size_t digest_bytes = 4;
-constexpr std::size_t codec_at = 0;  // in the header, as core/codec/codec lays it out
-constexpr std::size_t seed_at = 8;
 
 std::size_t code_bytes(std::uint32_t bits, std::size_t floats) {
     return (floats * bits + 7) / 8;
@@ -88,11 +86,10 @@ std::uint64_t modulo_seed(float factor) {
 }
 
 ThetaTerms modulo_terms(ByteView encoding) {
-    P2P_CHECK(encoding.size() >= encoding_header_bytes);
-    const std::uint64_t seed = load_le<std::uint64_t>(encoding.data() + seed_at);
+    const EncodingHeader header = read_header(encoding);
     return {
-        .bits = modulo_bits(static_cast<CodecId>(encoding[codec_at])),
-        .factor = std::bit_cast<float>(static_cast<std::uint32_t>(seed))};
+        .bits = modulo_bits(header.coding.codec),
+        .factor = std::bit_cast<float>(static_cast<std::uint32_t>(header.seed))};
 }
 
 void encode_modulo(

@@ -25,16 +25,7 @@ using std::uint32_t;
 using std::uint64_t;
 using std::uint8_t;
 
-constexpr size_t lanes = 16;
 constexpr size_t block_floats = core::q8_block_floats;
-
-uint32_t bits_of(float value) {
-    return __builtin_bit_cast(uint32_t, value);
-}
-
-float float_of(uint32_t bits) {
-    return __builtin_bit_cast(float, bits);
-}
 
 /// The largest |x| as bits, which order like the numbers; NaN above infinity. Signed, since SSE2
 /// compares nothing else.
@@ -47,17 +38,6 @@ int32_t largest_magnitude_bits(const float* values, size_t count) {
     return largest;
 }
 
-double sum_of_lanes(const double (&sums)[lanes]) {
-    double folded[lanes / 2];
-    for (size_t lane = 0; lane < lanes / 2; ++lane)
-        folded[lane] = sums[lane] + sums[lane + lanes / 2];
-    for (size_t width = lanes / 4; width > 0; width /= 2) {
-        for (size_t lane = 0; lane < width; ++lane)
-            folded[lane] += folded[lane + width];
-    }
-    return folded[0];
-}
-
 // bf16
 
 uint16_t to_bf16(float value) {
@@ -68,19 +48,8 @@ uint16_t to_bf16(float value) {
     return static_cast<uint16_t>(is_nan ? quiet_nan : rounded);
 }
 
-void encode_bf16(const float* __restrict values, size_t count, uint8_t* __restrict out) {
-    for (size_t i = 0; i < count; ++i) {
-        const uint16_t half = to_bf16(values[i]);
-        __builtin_memcpy(out + 2 * i, &half, sizeof half);
-    }
-}
-
-void decode_bf16(const uint8_t* __restrict in, size_t count, float* __restrict out) {
-    for (size_t i = 0; i < count; ++i) {
-        uint16_t half = 0;
-        __builtin_memcpy(&half, in + 2 * i, sizeof half);
-        out[i] = float_of(static_cast<uint32_t>(half) << 16U);
-    }
+float from_bf16(uint16_t half) {
+    return float_of(static_cast<uint32_t>(half) << 16U);
 }
 
 // fp16
@@ -119,18 +88,22 @@ float from_fp16(uint16_t half) {
     return float_of(bits | sign);
 }
 
-void encode_fp16(const float* __restrict values, size_t count, uint8_t* __restrict out) {
+// both
+
+template <uint16_t (*cast)(float)>
+void encode_half(const float* __restrict values, size_t count, uint8_t* __restrict out) {
     for (size_t i = 0; i < count; ++i) {
-        const uint16_t half = to_fp16(values[i]);
+        const uint16_t half = cast(values[i]);
         __builtin_memcpy(out + 2 * i, &half, sizeof half);
     }
 }
 
-void decode_fp16(const uint8_t* __restrict in, size_t count, float* __restrict out) {
+template <float (*cast)(uint16_t)>
+void decode_half(const uint8_t* __restrict in, size_t count, float* __restrict out) {
     for (size_t i = 0; i < count; ++i) {
         uint16_t half = 0;
         __builtin_memcpy(&half, in + 2 * i, sizeof half);
-        out[i] = from_fp16(half);
+        out[i] = cast(half);
     }
 }
 
@@ -151,15 +124,6 @@ uint32_t block_key(uint64_t seed, uint64_t block) {
     mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
     mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
     return static_cast<uint32_t>((mixed ^ (mixed >> 31U)) >> 16U);
-}
-
-/// 32 random bits for a counter: C. Wellons' lowbias32 (2018), which vectorizes.
-uint32_t random_bits(uint32_t counter) {
-    uint32_t mixed = counter ^ (counter >> 16U);
-    mixed *= 0x7feb352dU;
-    mixed ^= mixed >> 15U;
-    mixed *= 0x846ca68bU;
-    return mixed ^ (mixed >> 16U);
 }
 
 template <int32_t code_max>
@@ -183,7 +147,7 @@ float encode_block(const float* __restrict values, uint32_t key, uint8_t* __rest
     // The index is as wide as the random numbers, else half of the loop is conversion.
     constexpr uint32_t half = block_floats / 2;
     for (uint32_t i = 0; i < half; ++i) {
-        const uint32_t random = random_bits(key + i * 0x9e3779b9U);
+        const uint32_t random = mixed_bits(key + i * 0x9e3779b9U);
         codes[i] = code_of<code_max>(values[i], units, random & ((1U << places) - 1U));
         codes[i + half] = code_of<code_max>(values[i + half], units, random >> (32U - places));
     }
@@ -346,10 +310,10 @@ void subtract(const float* __restrict delta, size_t count, float* __restrict val
 }  // namespace
 
 const core::Kernels codec_table{
-    .encode_bf16 = encode_bf16,
-    .decode_bf16 = decode_bf16,
-    .encode_fp16 = encode_fp16,
-    .decode_fp16 = decode_fp16,
+    .encode_bf16 = encode_half<to_bf16>,
+    .decode_bf16 = decode_half<from_bf16>,
+    .encode_fp16 = encode_half<to_fp16>,
+    .decode_fp16 = decode_half<from_fp16>,
     .encode_q8 = encode_q8,
     .decode_q8 = decode_q8,
     .encode_q4 = encode_q4,

@@ -17,14 +17,13 @@ using std::uint32_t;
 using std::uint8_t;
 
 constexpr size_t block_floats = core::modulo_block_floats;
-constexpr size_t lanes = 16;
 constexpr float magic = 0x1.8p23F;  // adding it rounds |x| < 2^22 to an integer
 constexpr uint32_t magic_bits = 0x4b400000U;
 constexpr float multiple_max = 0x1p21F;
 constexpr float step_min = 0x1p-100F;  // below it 1/step could overflow
 
 float magnitude_of(float value) {
-    return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, value) & 0x7fffffffU);
+    return float_of(bits_of(value) & 0x7fffffffU);
 }
 
 /// @pre |value| < 2^22; else some number, the same at every level
@@ -34,16 +33,7 @@ float nearest(float value) {
 
 /// Of a number that is whole. @pre as above
 int32_t integer_of(float whole) {
-    return static_cast<int32_t>(__builtin_bit_cast(uint32_t, whole + magic) - magic_bits);
-}
-
-/// 32 mixed bits of a counter: C. Wellons' lowbias32 (2018), as q8 draws with.
-uint32_t mixed_bits(uint32_t counter) {
-    uint32_t mixed = counter ^ (counter >> 16U);
-    mixed *= 0x7feb352dU;
-    mixed ^= mixed >> 15U;
-    mixed *= 0x846ca68bU;
-    return mixed ^ (mixed >> 16U);
+    return static_cast<int32_t>(bits_of(whole + magic) - magic_bits);
 }
 
 /// In [0, 1), spread evenly over the places.
@@ -140,15 +130,6 @@ uint32_t decode(
         digest += digest_part(integer_of(multiple), i);
     }
     return digest;
-}
-
-template <typename Number>
-Number sum_of_lanes(Number (&sums)[lanes]) {
-    for (size_t width = lanes / 2; width > 0; width /= 2) {
-        for (size_t lane = 0; lane < width; ++lane)
-            sums[lane] += sums[lane + width];
-    }
-    return sums[0];
 }
 
 }  // namespace

@@ -21,18 +21,9 @@ using std::uint8_t;
 constexpr size_t chunk_floats = core::topk_chunk_floats;
 constexpr size_t kept_max = core::topk_kept_max;
 constexpr float kept_max_float = static_cast<float>(kept_max);
-constexpr size_t lanes = 16;
 constexpr int32_t bound_step = 1 << 18;  // the bound of a chunk is a multiple of it
 constexpr int tried_below = 6;           // scales tried, from this many below the mean's
 constexpr int tried = 8;
-
-uint32_t bits_of(float value) {
-    return __builtin_bit_cast(uint32_t, value);
-}
-
-float float_of(uint32_t bits) {
-    return __builtin_bit_cast(float, bits);
-}
 
 /// A chunk's values that reach its bound, in the order of their places.
 struct Candidates {
@@ -145,17 +136,6 @@ void leave_largest(Candidates& candidates, size_t keep) {
 
 float scale_of(int32_t code) {
     return float_of((static_cast<uint32_t>(code) + core::topk_scale_base) << 21U);
-}
-
-float sum_of_lanes(const float (&sums)[lanes]) {
-    float folded[lanes];
-    for (size_t lane = 0; lane < lanes; ++lane)
-        folded[lane] = sums[lane];
-    for (size_t width = lanes / 2; width > 0; width /= 2) {
-        for (size_t lane = 0; lane < width; ++lane)
-            folded[lane] += folded[lane + width];
-    }
-    return folded[0];
 }
 
 /// Sum of (x - its nearest level)^2.

@@ -28,21 +28,12 @@ class CodecChoice {
 
     [[nodiscard]] CodecId best() const { return ladder[best_]; }
 
-    /// Swaps' weights a second under a codec; nothing before it was tried.
-    [[nodiscard]] std::optional<double> worth(CodecId codec) const {
-        for (std::size_t i = 0; i < ladder.size(); ++i) {
-            if (ladder[i] == codec && rungs_[i].seconds) return rungs_[i].worth();
-        }
-        return std::nullopt;
-    }
-
     /// A swap was applied under `codec`; keyframes tell nothing and are left out by the caller.
     void on_swapped(CodecId codec, double weight, double seconds) {
         for (std::size_t i = 0; i < ladder.size(); ++i) {
             if (ladder[i] != codec) continue;
             rungs_[i].weight = mixed(rungs_[i].weight, weight);
             rungs_[i].seconds = mixed(rungs_[i].seconds, seconds);
-            ++rungs_[i].swaps;
         }
         ++swaps_;
         if (is_trying_ && ++tried_ >= swaps_a_trial) end_trial();
@@ -57,7 +48,6 @@ class CodecChoice {
     struct Rung {
         std::optional<double> weight;
         std::optional<double> seconds;
-        std::uint64_t swaps = 0;
 
         [[nodiscard]] double worth() const { return *weight / *seconds; }
     };

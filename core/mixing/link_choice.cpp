@@ -32,14 +32,16 @@ double LinkChoice::best_reward() const {
     return best;
 }
 
-void LinkChoice::refresh(
+bool LinkChoice::is_due(TimePoint now) const {
+    return now >= chosen_at_ + keep_chosen;
+}
+
+void LinkChoice::choose(
     TimePoint now, const std::vector<MemberPlace>& up, const std::string& own_site, Rng& rng) {
     std::set<PeerId> ids;
     for (const MemberPlace& place : up)
         ids.insert(place.id);
-    if (ids == up_ && now < chosen_at_ + keep_chosen) return;
     chosen_at_ = now;
-    up_ = ids;
     if (ids.size() <= links_max) {
         chosen_ = std::move(ids);
         return;

@@ -30,8 +30,10 @@ class LinkChoice {
     /// A swap was applied: the square of the relative distance that it removed, and what it took.
     void on_swapped(PeerId peer, double removed, double seconds);
 
-    /// Chooses anew where it is time to, or where who is up has changed.
-    void refresh(
+    /// Whether it is time to choose anew though the same are up.
+    [[nodiscard]] bool is_due(TimePoint now) const;
+
+    void choose(
         TimePoint now, const std::vector<MemberPlace>& up, const std::string& own_site, Rng& rng);
 
     [[nodiscard]] bool has(PeerId peer) const { return chosen_.contains(peer); }
@@ -51,7 +53,6 @@ class LinkChoice {
 
     std::map<PeerId, Worth> worths_;
     std::set<PeerId> chosen_;
-    std::set<PeerId> up_;
     std::optional<PeerId> drawn_;
     TimePoint chosen_at_{};
     TimePoint drawn_at_{};

@@ -74,6 +74,7 @@ void Mixer::on_linked(TimePoint now, PeerId peer, Incarnation incarnation, Mixin
     }
     partner.incarnation = incarnation;
     partner.is_linked = true;
+    have_links_changed_ = true;
     for (Slot& slot : partner.slots)
         slot.edge.on_linked(now, out);
     absorb(now, first, out);
@@ -85,6 +86,7 @@ void Mixer::on_unlinked(TimePoint now, PeerId peer, MixingOutputs& out) {
     if (found == partners_.end() || !found->second.is_linked) return;
     found->second.is_linked = false;
     found->second.down_since = now;
+    have_links_changed_ = true;
     for (Slot& slot : found->second.slots) {
         slot.edge.on_unlinked();
         if (rounds_) rounds_->on_settled({peer, slot.edge.key().shard});
@@ -94,7 +96,9 @@ void Mixer::on_unlinked(TimePoint now, PeerId peer, MixingOutputs& out) {
 
 void Mixer::set_taking_part(TimePoint now, PeerId peer, bool takes_part, MixingOutputs& out) {
     Partner& partner = partners_.at(peer);
-    if (std::exchange(partner.takes_part, takes_part) != takes_part) plan(now, out);
+    if (std::exchange(partner.takes_part, takes_part) == takes_part) return;
+    have_links_changed_ = true;
+    plan(now, out);
 }
 
 // --- events --------------------------------------------------------------------------------------
@@ -224,23 +228,7 @@ void Mixer::on_ended(TimePoint now, const SwapEnded& ended) {
     norms_[ended.shard.value] = ended.own_norm;
     const double norm = std::max(ended.own_norm, 1e-30);
     slot.distance_ratio = ended.distance / norm;
-    const auto weight = static_cast<double>(ended.weight);
-    if (!ended.keyframe) {
-        // A coding that keeps the share gamma brings ends together by its square: what it leaves
-        // out of the values, references lack (Koloskova et al. 2019, theorem 2).
-        slot.choice.on_swapped(
-            ended.codec, weight * static_cast<double>(ended.gamma), to_seconds(ended.took));
-    }
-    const bool is_far = is_outside(ended.peer);
-    const double gained = weight / static_cast<double>(partner.slots.size());
-    if (is_far || !has_outside()) mixed_weight_.add(now, gained);
-    if (is_far && !ended.keyframe) {
-        window_.on_swapped(ended.peer, std::max(to_seconds(ended.took), 1e-6));
-    }
-    link_choice_.on_swapped(
-        ended.peer,
-        weight * (1 - weight) * *slot.distance_ratio * *slot.distance_ratio,
-        to_seconds(ended.took));
+    learn(now, slot, ended);
     slot.drift = 0;
     slot.is_measured_in_finish = is_finishing_;
     for (auto& [peer, other] : partners_) {

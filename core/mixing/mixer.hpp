@@ -57,9 +57,14 @@ class Mixer {
     void on_unlinked(TimePoint now, PeerId peer, MixingOutputs& out);
 
     /// Where a peer stands, for schedules that know sites.
-    void set_site(PeerId peer, const std::string& site) { sites_[peer] = site; }
+    void set_site(PeerId peer, const std::string& site);
 
-    /// How many of a round's steps this node takes, over what an even share is ("by-speed").
+    /// Whether rounds are as long as this node is fast.
+    [[nodiscard]] bool wants_work_ratio() const {
+        return config_.recipe.work == WorkShare::by_speed;
+    }
+
+    /// How many of a round's steps this node takes, over what an even share is.
     void set_work_ratio(double ratio) { work_ratio_ = ratio; }
 
     /// Nodes that train, this one included.
@@ -151,10 +156,19 @@ class Mixer {
     void plan_all_links(TimePoint now, MixingOutputs& out);
     void plan_linked(TimePoint now, MixingOutputs& out);
     void plan_outside(TimePoint now, MixingOutputs& out);
+    void learn(TimePoint now, Slot& slot, const SwapEnded& ended);
     void choose_links(TimePoint now);
     [[nodiscard]] std::optional<float> linked_share(TimePoint now, const Slot& slot) const;
+    [[nodiscard]] const std::string& site_of(PeerId peer) const;
     [[nodiscard]] bool is_outside(PeerId peer) const;
-    [[nodiscard]] bool has_outside() const;
+
+    /// Links that are up, by where they lead.
+    struct LinkCounts {
+        std::size_t inside = 0;
+        std::size_t outside = 0;
+    };
+
+    [[nodiscard]] LinkCounts link_counts() const;
     [[nodiscard]] double worth(PeerId peer) const;
     void plan_outer(TimePoint now, MixingOutputs& out);
     void take_outer_step(MixingOutputs& out);
@@ -179,6 +193,8 @@ class Mixer {
     bool open(TimePoint now, Slot& slot, MixingOutputs& out);
     [[nodiscard]] bool is_answered_by_schedule(const Slot& slot) const;
     [[nodiscard]] bool is_step_due(StepCount last) const;
+    [[nodiscard]] bool may_open(TimePoint now, const Slot& slot) const;
+    [[nodiscard]] static bool is_unheard(TimePoint now, const Edge& edge);
     [[nodiscard]] bool needs_finishing_swap(const Slot& slot) const;
     [[nodiscard]] ShareRule share_rule() const;
     [[nodiscard]] float budget_taken(TimePoint now, ShardIndex shard) const;
@@ -206,6 +222,7 @@ class Mixer {
     StepLimit told_limit_{};        // the last one
     std::uint32_t every_steps_;     // H, where it adapts
     double work_ratio_ = 1;
+    bool have_links_changed_ = false;  // since they were chosen
     LinkChoice link_choice_;
     SwapWindow window_;  // of swaps out of the site
     StepCount outer_due_;

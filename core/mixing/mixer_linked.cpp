@@ -2,6 +2,7 @@
 // it a window at a time, each drawn by what it is worth.
 
 #include <algorithm>
+#include <utility>
 
 #include "core/mixing/mixer.hpp"
 
@@ -17,11 +18,11 @@ constexpr float budget_outside = 0.5F;
 
 void Mixer::plan_linked(TimePoint now, MixingOutputs& out) {
     choose_links(now);
+    window_.limit_to(link_counts().outside);
     for_each_up([&](Slot& slot) {
         const PeerId peer = slot.edge.key().peer;
-        if (is_outside(peer) || !link_choice_.has(peer)) return;
-        if (!slot.edge.is_idle() || slot.retry_at > now || !is_step_due(slot.steps_at_end)) return;
-        (void)open(now, slot, out);
+        const bool is_chosen = !is_outside(peer) && link_choice_.has(peer);
+        if (is_chosen && may_open(now, slot)) (void)open(now, slot, out);
     });
     plan_outside(now, out);
 }
@@ -35,13 +36,8 @@ void Mixer::plan_outside(TimePoint now, MixingOutputs& out) {
         for (auto& [peer, partner] : partners_) {
             if (!partner.is_up() || !is_outside(peer)) continue;
             Slot& slot = partner.slots[shard];
-            const bool is_late = slot.edge.opened_at()
-                                 && now - *slot.edge.opened_at() > std::chrono::seconds{1}
-                                 && slot.edge.phase() == SwapPhase::opening;
-            if (!slot.edge.is_idle() && !is_late) ++open_now;
-            const bool is_ready = slot.edge.is_idle() && slot.retry_at <= now
-                                  && is_step_due(slot.steps_at_end) && link_choice_.has(peer);
-            if (!is_ready) continue;
+            if (!slot.edge.is_idle() && !is_unheard(now, slot.edge)) ++open_now;
+            if (!may_open(now, slot) || !link_choice_.has(peer)) continue;
             idle.push_back(&slot);
             sum += worth(peer);
         }
@@ -69,11 +65,7 @@ double Mixer::worth(PeerId peer) const {
 }
 
 std::optional<float> Mixer::linked_share(TimePoint now, const Slot& slot) const {
-    std::size_t inside = 0;
-    std::size_t outside = 0;
-    for (const auto& [peer, partner] : partners_) {
-        if (partner.is_up()) ++(is_outside(peer) ? outside : inside);
-    }
+    const auto [inside, outside] = link_counts();
     const bool is_far = is_outside(slot.edge.key().peer);
     const bool has_both = inside > 0 && outside > 0;
     const float budget = !has_both ? budget_total : is_far ? budget_outside : budget_inside;
@@ -86,28 +78,58 @@ std::optional<float> Mixer::linked_share(TimePoint now, const Slot& slot) const 
     return share < wanted / 4 ? std::nullopt : std::optional(share);
 }
 
-void Mixer::choose_links(TimePoint now) {
-    std::vector<MemberPlace> up;
-    std::size_t outside = 0;
-    for (const auto& [peer, partner] : partners_) {
-        if (!partner.is_up()) continue;
-        const auto site = sites_.find(peer);
-        up.push_back({.id = peer, .site = site == sites_.end() ? "" : site->second});
-        if (is_outside(peer)) ++outside;
+/// From an applied swap, what the recipe's choices are made by.
+void Mixer::learn(TimePoint now, Slot& slot, const SwapEnded& ended) {
+    const Recipe& recipe = config_.recipe;
+    const auto weight = static_cast<double>(ended.weight);
+    const double seconds = to_seconds(ended.took);
+    const bool is_far = is_outside(ended.peer);
+    if (recipe.outer.kind != Outer::none && !rounds_ && (is_far || link_counts().outside == 0)) {
+        mixed_weight_.add(now, weight / config_.layout.shard_count());
     }
-    link_choice_.refresh(now, up, config_.site, rng_);
-    window_.limit_to(outside);
+    if (recipe.is_steered && !ended.keyframe) {
+        // A coding that keeps the share gamma brings ends together by its square: what it leaves
+        // out of the values, references lack (Koloskova et al. 2019, theorem 2).
+        slot.choice.on_swapped(ended.codec, weight * static_cast<double>(ended.gamma), seconds);
+    }
+    if (recipe.partners.kind != Partners::linked) return;
+    if (is_far && !ended.keyframe) window_.on_swapped(ended.peer, std::max(seconds, 1e-6));
+    const double ratio = slot.distance_ratio.value_or(0);
+    link_choice_.on_swapped(ended.peer, weight * (1 - weight) * ratio * ratio, seconds);
 }
 
-bool Mixer::has_outside() const {
-    return std::any_of(partners_.begin(), partners_.end(), [&](const auto& entry) {
-        return entry.second.is_up() && is_outside(entry.first);
-    });
+void Mixer::choose_links(TimePoint now) {
+    if (!std::exchange(have_links_changed_, false) && !link_choice_.is_due(now)) return;
+    std::vector<MemberPlace> up;
+    for (const auto& [peer, partner] : partners_) {
+        if (partner.is_up()) up.push_back({.id = peer, .site = site_of(peer)});
+    }
+    link_choice_.choose(now, up, config_.site, rng_);
+}
+
+Mixer::LinkCounts Mixer::link_counts() const {
+    LinkCounts counts;
+    for (const auto& [peer, partner] : partners_) {
+        if (partner.is_up()) ++(is_outside(peer) ? counts.outside : counts.inside);
+    }
+    return counts;
+}
+
+void Mixer::set_site(PeerId peer, const std::string& site) {
+    std::string& known = sites_[peer];
+    if (known == site) return;
+    known = site;
+    have_links_changed_ = true;
+}
+
+const std::string& Mixer::site_of(PeerId peer) const {
+    static const std::string nowhere;
+    const auto found = sites_.find(peer);
+    return found == sites_.end() ? nowhere : found->second;
 }
 
 bool Mixer::is_outside(PeerId peer) const {
-    const auto site = sites_.find(peer);
-    return (site == sites_.end() ? std::string{} : site->second) != config_.site;
+    return site_of(peer) != config_.site;
 }
 
 }  // namespace p2p::core

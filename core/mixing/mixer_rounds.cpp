@@ -168,8 +168,7 @@ std::vector<OwnPhase> Mixer::meetings(TimePoint now, Round round) const {
         if (!partner.takes_part || (!partner.is_linked && now - partner.down_since > link_hold)) {
             continue;
         }
-        const auto site = sites_.find(peer);
-        members.push_back({.id = peer, .site = site == sites_.end() ? "" : site->second});
+        members.push_back({.id = peer, .site = site_of(peer)});
     }
     std::sort(
         members.begin(), members.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

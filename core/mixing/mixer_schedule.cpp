@@ -127,6 +127,11 @@ bool Mixer::is_step_due(StepCount last) const {
     return steps_.value >= last.value + steps_between();
 }
 
+/// The link is free, and either end has stepped since its last swap.
+bool Mixer::may_open(TimePoint now, const Slot& slot) const {
+    return slot.edge.is_idle() && slot.retry_at <= now && is_step_due(slot.steps_at_end);
+}
+
 /// One own swap at a time; but one whose partner is slow or stands still keeps only its part of the
 /// budget, and not this node from the others.
 void Mixer::plan_random(TimePoint now, MixingOutputs& out) {
@@ -149,8 +154,7 @@ void Mixer::plan_random(TimePoint now, MixingOutputs& out) {
 
 void Mixer::plan_all_links(TimePoint now, MixingOutputs& out) {
     for_each_up([&](Slot& slot) {
-        if (!slot.edge.is_idle() || slot.retry_at > now || !is_step_due(slot.steps_at_end)) return;
-        (void)open(now, slot, out);
+        if (may_open(now, slot)) (void)open(now, slot, out);
     });
 }
 
@@ -194,15 +198,17 @@ ShareRule Mixer::share_rule() const {
     return rounds_ ? ShareRule::metropolis : ShareRule::all_links;
 }
 
+/// A partner that does not even answer keeps nothing: see withdraw_when_late.
+bool Mixer::is_unheard(TimePoint now, const Edge& edge) {
+    return edge.phase() == SwapPhase::opening && now - *edge.opened_at() >= partner_patience;
+}
+
 float Mixer::budget_taken(TimePoint now, ShardIndex shard) const {
     float taken = 0;
     for (const auto& [peer, partner] : partners_) {
         if (!partner.is_linked && now - partner.down_since > budget_hold) continue;
         const Edge& edge = partner.slots[shard.value].edge;
-        // A partner that does not even answer keeps nothing: see withdraw_when_late.
-        const bool is_unheard =
-            edge.phase() == SwapPhase::opening && now - *edge.opened_at() >= partner_patience;
-        if (!is_unheard) taken += edge.share_taken();
+        if (!is_unheard(now, edge)) taken += edge.share_taken();
     }
     return taken;
 }

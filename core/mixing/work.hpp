@@ -48,9 +48,8 @@ struct OuterStep {
     OuterSettings settings;
 };
 
-struct OuterStepped {
-    double displacement_norm = 0;  ///< L2 of what it added to the replica
-};
+/// What it moved is in the replica, or nothing was.
+struct OuterStepped {};
 
 /// Snapshot a shard between two steps (unless it is of a round) and encode it. -> Encoded
 struct Encode {

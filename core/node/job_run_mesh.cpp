@@ -78,7 +78,7 @@ void JobRun::on_report(
     }
     if (!members_.add(now, report)) return;
     desk_.broadcast(report, from, effects);
-    if (mixer_) mixer_->set_work_ratio(work_ratio(now));
+    if (mixer_ && mixer_->wants_work_ratio()) mixer_->set_work_ratio(work_ratio(now));
     progress_.on_report(now, report.author, report.value.samples);
     catch_up_when_stale(now, effects);
     refresh_partner(now, report.author, effects);

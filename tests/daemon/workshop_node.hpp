@@ -137,13 +137,7 @@ class WorkshopTest : public testing::Test {
 
     core::Encoded encode(Node& node, const Node& peer, const Swap& swap) {
         return node.done<core::Encoded>(core::Encode{
-            edge(peer),
-            swap.n,
-            all,
-            swap.codec,
-            swap.keyframe,
-            swap.of_round,
-            swap.n.value});
+            edge(peer), swap.n, all, swap.codec, swap.keyframe, swap.of_round, swap.n.value});
     }
 
     /// Everything that `from` has encoded, in pieces, as the link would bring it.

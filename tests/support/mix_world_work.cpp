@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/node/swap_measure.hpp"
 #include "tests/support/mix_world.hpp"
 
 namespace p2p::test {
@@ -41,21 +42,9 @@ void MixWorld::order(std::size_t node, SwapOrder& order) {
             bytes.begin() + static_cast<std::ptrdiff_t>(chunk->offset));
     } else if (auto* decode = std::get_if<Decode>(&order)) {
         EdgeCodec& edge = codec(node, decode->edge, decode->range.floats);
-        const Status status =
-            edge.decode(member.arriving[decode->edge], decode->codec, decode->keyframe);
-        Decoded result{
-            .well_formed = status.is_ok() || is_theta_exceeded(status),
-            .within_theta = !is_theta_exceeded(status)};
-        if (status) {
-            const SwapStats stats = edge.stats();
-            result.finite = stats.finite;
-            result.distance = stats.distance;
-            result.own_norm = stats.own_norm;
-            result.remote_norm = stats.remote_norm;
-            result.peer_theta_factor = stats.remote_theta_factor;
-            result.hash = edge.swap_hash();
-        }
-        answer(node, decode->edge, result);
+        const auto measured = decode_and_measure(edge, *decode, member.arriving[decode->edge]);
+        if (measured) answer(node, decode->edge, *measured);
+        if (!measured) answer(node, decode->edge, measured.error());
     } else if (auto* wanted = std::get_if<Apply>(&order)) {
         member.trainer_box.emplace_back([this, node, wanted = *wanted] { apply(node, wanted); });
     } else if (auto* drop = std::get_if<DropSwap>(&order)) {

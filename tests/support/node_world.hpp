@@ -78,7 +78,8 @@ class NodeWorld : public sim::World {
         setup.on_notice = [notices](std::size_t, const core::Notice& notice) {
             notices->push_back(notice);
         };
-        setup.make_trainer = [options](auto /*spec*/, core::PeerId /*self*/, std::size_t node) {
+        setup.make_trainer = [options](
+                                 const auto& /*order*/, core::PeerId /*self*/, std::size_t node) {
             const core::Rng rng = core::Rng(options.seed).split(node + 1);
             return sim::make_walker(options.floats, options.noise, rng);
         };

@@ -45,9 +45,8 @@ class MeshRun {
               {.stage = with_events_after(request.stage, links_come_up),
                .seed = request.seed,
                .make_trainer =
-                   [this](
-                       std::shared_ptr<const core::JobSpec> job, core::PeerId self, std::size_t) {
-                       return make_learner(std::move(job), self, classroom_, recipe_.local);
+                   [this](const core::StartTraining& order, core::PeerId self, std::size_t) {
+                       return make_learner(order.spec, self, classroom_, order.local);
                    },
                .costs = request.costs,
                .on_digest = on_point,

@@ -13,6 +13,7 @@
 #include "core/codec/hash.hpp"
 #include "core/codec/kernels.hpp"
 #include "core/job/sketch.hpp"
+#include "core/node/swap_measure.hpp"
 
 namespace p2p::sim {
 
@@ -174,19 +175,8 @@ WorkResult Workbench::encode(const core::Encode& order, Trainer& trainer) {
 
 WorkResult Workbench::decode(const core::Decode& order) {
     core::EdgeCodec& edge = codec(order.edge, order.range.floats);
-    core::Decoded decoded;
-    const core::Status status = edge.decode(arriving_[order.edge], order.codec, order.keyframe);
-    decoded.within_theta = !core::is_theta_exceeded(status);
-    decoded.well_formed = status.is_ok() || !decoded.within_theta;
-    if (!status) return decoded;
-    const core::SwapStats stats = edge.stats();
-    decoded.finite = stats.finite;
-    decoded.distance = stats.distance;
-    decoded.own_norm = stats.own_norm;
-    decoded.remote_norm = stats.remote_norm;
-    decoded.peer_theta_factor = stats.remote_theta_factor;
-    decoded.hash = edge.swap_hash();
-    return decoded;
+    const auto measured = core::decode_and_measure(edge, order, arriving_[order.edge]);
+    return measured ? WorkResult(*measured) : WorkResult(measured.error());
 }
 
 WorkResult Workbench::apply(const core::Apply& order, Trainer& trainer, const Lives& lives) {
@@ -242,7 +232,7 @@ std::optional<WorkResult> Workbench::step_outer(const core::OuterStep& order, Tr
     const auto moved = outer->second.step(live, order.settings);
     trainer.displace(0, moved);
     trainer.mark_outer_step();
-    return core::OuterStepped{.displacement_norm = norm_of(moved)};
+    return core::OuterStepped{};
 }
 
 // --- blobs ---------------------------------------------------------------------------------------

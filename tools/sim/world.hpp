@@ -27,7 +27,7 @@
 namespace p2p::sim {
 
 using MakeTrainer = std::function<std::unique_ptr<Trainer>(
-    std::shared_ptr<const core::JobSpec> spec, core::PeerId self, std::size_t node)>;
+    const core::StartTraining& order, core::PeerId self, std::size_t node)>;
 
 /// Where a run stood: two runs of the same request have the same points.
 struct DigestPoint {

@@ -173,7 +173,7 @@ void World::carry(std::size_t node, core::StartTraining& effect) {
     machine.job = effect.job;
     machine.has_ended = false;
     if (effect.announcement) machine.announcement = effect.announcement;
-    machine.trainer = setup_.make_trainer(effect.spec, machine.id, node);
+    machine.trainer = setup_.make_trainer(effect, machine.id, node);
     if (machine.saved_spec && machine.saved_as.job == effect.job) {
         machine.trainer->restore(machine.saved, /*with_counts=*/true);
     }

@@ -32,7 +32,7 @@ std::vector<MemberPlace> places(std::uint8_t count, std::uint8_t outside_from) {
 TEST(LinkChoice, TakesAllWhereThereAreNoMoreThanAHandful) {
     LinkChoice choice;
     Rng rng(1);
-    choice.refresh(TimePoint{}, places(8, 5), "near", rng);
+    choice.choose(TimePoint{}, places(8, 5), "near", rng);
     EXPECT_EQ(8U, choice.count());
 }
 
@@ -43,7 +43,7 @@ TEST(LinkChoice, KeepsTheBestAndAlwaysOneOutOfTheSite) {
     for (std::uint8_t i = 1; i <= 30; ++i)
         choice.on_swapped(peer(i), i <= 6 ? 1.0 : 0.01, i >= 21 ? 1.0 : 0.1);
     for (int round = 1; round < 20; ++round) {
-        choice.refresh(TimePoint{} + seconds{3 * round}, up, "near", rng);
+        choice.choose(TimePoint{} + seconds{3 * round}, up, "near", rng);
         EXPECT_EQ(LinkChoice::links_max, choice.count());
         std::size_t far = 0;
         std::size_t best = 0;
@@ -63,7 +63,7 @@ TEST(LinkChoice, TriesEveryLinkOnceItIsThere) {
     const auto up = places(40, 30);
     std::set<PeerId> tried;
     for (int round = 0; round < 20; ++round) {
-        choice.refresh(TimePoint{} + seconds{3 * round}, up, "near", rng);
+        choice.choose(TimePoint{} + seconds{3 * round}, up, "near", rng);
         for (const MemberPlace& place : up) {
             if (!choice.has(place.id)) continue;
             tried.insert(place.id);

@@ -85,15 +85,7 @@ TEST_P(OfEachKind, NothingOfTheTimeBeforeARestartIsLeft) {
     EXPECT_EQ(fresh.x, old.x);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    LocalRules,
-    OfEachKind,
-    testing::Values(
-        LocalSpec{Local::compensate, 0.5, 0},
-        LocalSpec{Local::anchor, 0.2, 0.5},
-        LocalSpec{Local::quasi_global, 0.9, 0},
-        LocalSpec{Local::global_hint, 0.5, 0},
-        LocalSpec{Local::predict, 0, 0}));
+INSTANTIATE_TEST_SUITE_P(LocalRules, OfEachKind, testing::ValuesIn(each_rule()));
 
 /// Lin et al. 2021, section 4: on one node it is quasi-hyperbolic momentum (Ma and Yarats 2019)
 /// whose average keeps mu + (1 - mu) * beta of itself.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/core/train/rule_walk.hpp"
 #include "tests/tools/sim/toy_stage.hpp"
 
 namespace p2p::core {
@@ -74,15 +75,7 @@ TEST_P(ReplicaTest, StillLearns) {
     EXPECT_GT(result.accuracy(), 0.9);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    LocalRules,
-    ReplicaTest,
-    testing::Values(
-        LocalSpec{Local::compensate, 0.5, 0},
-        LocalSpec{Local::anchor, 0.2, 0.5},
-        LocalSpec{Local::quasi_global, 0.9, 0},
-        LocalSpec{Local::global_hint, 0.5, 0},
-        LocalSpec{Local::predict, 0, 0}));
+INSTANTIATE_TEST_SUITE_P(LocalRules, ReplicaTest, testing::ValuesIn(each_rule()));
 
 }  // namespace
 }  // namespace p2p::core

@@ -11,6 +11,16 @@
 
 namespace p2p::core {
 
+/// One of each kind but plain.
+inline std::vector<LocalSpec> each_rule() {
+    return {
+        {Local::compensate, 0.5, 0},
+        {Local::anchor, 0.2, 0.5},
+        {Local::quasi_global, 0.9, 0},
+        {Local::global_hint, 0.5, 0},
+        {Local::predict, 0, 0}};
+}
+
 class RuleWalk {
   public:
     RuleWalk(const LocalSpec& local, std::vector<float> begin, double momentum = 0)

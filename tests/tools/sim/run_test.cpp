@@ -123,8 +123,8 @@ TEST(World, EndsWithOneModelInEachPartWhateverHappens) {
             WorldSetup setup;
             setup.stage = stage;
             setup.seed = seed;
-            setup.make_trainer = [&](auto spec, core::PeerId self, std::size_t) {
-                return make_learner(std::move(spec), self, room);
+            setup.make_trainer = [&](const auto& order, core::PeerId self, std::size_t) {
+                return make_learner(order.spec, self, room);
             };
             World world(std::move(setup));
             world.run_for(std::chrono::seconds{5});
