@@ -301,21 +301,7 @@ void JobRun::on_worked(
             return lift(now, outputs, effects);
         }
         case Purpose::read_spec: return on_spec_read(now, result, effects);
-        case Purpose::evaluate:
-            is_evaluating_ = false;
-            if (const auto* measured = std::get_if<Evaluated>(&result)) {
-                if (!measured->has_test_set) return;
-                eval_loss_ = measured->loss;
-                accuracy_ = measured->accuracy;
-                effects.emplace_back(Say{JobEvaluated{
-                    .job = job_,
-                    .samples_mesh = progress_.mesh(),
-                    .step = stepped_.steps,
-                    .loss = eval_loss_,
-                    .accuracy = accuracy_}});
-                report(now, effects);
-            }
-            return;
+        case Purpose::evaluate: return on_evaluated(now, std::get_if<Evaluated>(&result), effects);
         case Purpose::sketch:
             is_sketching_ = false;
             if (const auto* taken = std::get_if<Sketched>(&result)) sketch_ = taken->sketch;

@@ -134,6 +134,7 @@ class JobRun {
     void pace(TimePoint now, Effects& effects);
     void report(TimePoint now, Effects& effects);
     void evaluate(Effects& effects);
+    void on_evaluated(TimePoint now, const Evaluated* measured, Effects& effects);
     void take_sketch(TimePoint now, Effects& effects);
     void save(bool is_final, Effects& effects);
     [[nodiscard]] JobReport make_report(TimePoint now) const;
@@ -252,6 +253,7 @@ class JobRun {
     double eval_loss_ = 0;
     double accuracy_ = 0;
     bool is_evaluating_ = false;
+    bool is_evaluation_stale_ = false;  ///< another follows the one under way
     bool is_sketching_ = false;
     std::optional<Sketch> sketch_;
     BlobHash final_hash_;

@@ -320,6 +320,7 @@ void JobRun::become_done(TimePoint now, Effects& effects) {
         is_stopped ? JobState::stopped : JobState::done,
         is_stopped ? "stopped by " + control_->author.short_text() : "",
         effects);
+    is_evaluation_stale_ = is_evaluating_;  // of the model before this one
     evaluate(effects);
     save(/*is_final=*/true, effects);
 }

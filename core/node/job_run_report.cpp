@@ -69,8 +69,24 @@ std::vector<Message> JobRun::records() const {
 void JobRun::evaluate(Effects& effects) {
     if (is_evaluating_ || !is_trainer_ready_) return;
     is_evaluating_ = true;
+    is_evaluation_stale_ = false;
     desk_.order(
         {.job = job_, .purpose = Purpose::evaluate, .edge = {}}, Evaluate{.job = job_}, effects);
+}
+
+void JobRun::on_evaluated(TimePoint now, const Evaluated* measured, Effects& effects) {
+    is_evaluating_ = false;
+    if (is_evaluation_stale_) return evaluate(effects);
+    if (measured == nullptr || !measured->has_test_set) return;
+    eval_loss_ = measured->loss;
+    accuracy_ = measured->accuracy;
+    effects.emplace_back(Say{JobEvaluated{
+        .job = job_,
+        .samples_mesh = progress_.mesh(),
+        .step = stepped_.steps,
+        .loss = eval_loss_,
+        .accuracy = accuracy_}});
+    report(now, effects);
 }
 
 void JobRun::take_sketch(TimePoint now, Effects& effects) {

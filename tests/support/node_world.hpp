@@ -21,6 +21,7 @@ struct NodeWorldOptions {
     core::Duration latency = std::chrono::milliseconds{5};
     std::vector<core::Duration> step_times{};  ///< by node; missing: 10 ms
     double noise = 0.001;
+    double evaluate_seconds = 0;
 };
 
 class NodeWorld : public sim::World {
@@ -75,6 +76,7 @@ class NodeWorld : public sim::World {
             setup.stage.nodes.push_back({.site = 0, .speed = speed});
         }
         setup.costs.order_seconds = 1e-3;
+        setup.costs.evaluate_seconds = options.evaluate_seconds;
         setup.on_notice = [notices](std::size_t, const core::Notice& notice) {
             notices->push_back(notice);
         };

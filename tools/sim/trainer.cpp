@@ -121,7 +121,8 @@ class Walker final : public Trainer {
     [[nodiscard]] SampleCount set_samples() const override { return SampleCount{}; }
 
     Evaluated evaluate(std::size_t /*samples_max*/) override {
-        return {.has_test_set = true, .loss = 0.5, .accuracy = 0.9};
+        const double near = 1 / (1 + std::abs(parameters_.at(0)));
+        return {.has_test_set = true, .loss = 1 - near, .accuracy = near};
     }
 
     TrainerState save() override {

@@ -80,7 +80,9 @@ WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer, const L
                     apply(one, *trainer, lives),
                     of_floats(one.range.floats, costs.apply_seconds_a_float));
             },
-            [&](const core::Evaluate&) { return done(trainer->evaluate(2000), 0); },
+            [&](const core::Evaluate&) {
+                return done(trainer->evaluate(2000), costs.evaluate_seconds);
+            },
             [&](const core::TakeSketch&) {
                 return done(core::Sketched{core::sketch_of(trainer->parameters())}, 0);
             },

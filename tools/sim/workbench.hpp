@@ -24,6 +24,7 @@ struct Costs {
     double encode_seconds_a_float = 1.5e-9;
     double decode_seconds_a_float = 1e-9;
     double apply_seconds_a_float = 0.5e-9;
+    double evaluate_seconds = 0;  ///< of a copy of the model, beside everything else
 };
 
 struct WorkDone {
