@@ -61,6 +61,7 @@ std::string_view swap_reason_name(core::SwapReason reason) {
         case core::SwapReason::behind: return "behind";
         case core::SwapReason::round_over: return "round_over";
         case core::SwapReason::theta: return "theta";
+        case core::SwapReason::ascent: return "ascent";
     }
     return "unknown";
 }

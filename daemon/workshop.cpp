@@ -85,17 +85,22 @@ Workshop::Floor::Floor(WorkshopConfig config, PostToLoop post, WorkshopEvents ev
           }),
       disk_(1),
       workers_(config_.worker_threads),
-      edges_({
-          config_.self,
-          config_.kernel_level,
-          &workers_,
-          post_,
-          [this](JobId job) { return trainer_of(job); },
-          [this](Ticket ticket, core::WorkResult result) {
-              events_.on_worked(ticket, std::move(result));
-          },
-      }),
+      edges_(edge_tools()),
+      pushes_(edge_tools(), blobs_),
       external_(post_) {}
+
+EdgeTools Workshop::Floor::edge_tools() {
+    return {
+        config_.self,
+        config_.kernel_level,
+        &workers_,
+        post_,
+        [this](JobId job) { return trainer_of(job); },
+        [this](Ticket ticket, core::WorkResult result) {
+            events_.on_worked(ticket, std::move(result));
+        },
+    };
+}
 
 Workshop::Floor::~Floor() {
     stop();
@@ -234,6 +239,7 @@ void Workshop::Floor::drop_training(const core::DropTraining& order) {
         retire(job);
     }
     edges_.drop_job(order.job);
+    pushes_.drop_job(order.job);
     if (!order.remove) return;
     // Behind the trainer's end in the disk's queue, so no save comes after it.
     disk_.submit([this, post = post_, id = order.job, folder = config_.state_dir] {

@@ -19,6 +19,7 @@
 #include "daemon/trainer_outer.hpp"
 #include "daemon/workers.hpp"
 #include "daemon/workers_edges.hpp"
+#include "daemon/workers_push.hpp"
 #include "daemon/workshop.hpp"
 
 namespace p2p::daemon {
@@ -44,6 +45,8 @@ class Workshop::Floor {
     void work(core::Ticket ticket, const core::Apply& order);
     void work(core::Ticket ticket, const core::DropSwap& order);
     void work(core::Ticket ticket, const core::DropEdge& order);
+    void work(core::Ticket ticket, const core::EncodePush& order);
+    void work(core::Ticket ticket, const core::AbsorbPush& order);
     void work(core::Ticket ticket, const core::Evaluate& order);
     void work(core::Ticket ticket, const core::TakeSketch& order);
     void work(core::Ticket ticket, const core::Freeze& order);
@@ -85,6 +88,7 @@ class Workshop::Floor {
     ExternalTrainers& external() { return external_; }
 
   private:
+    [[nodiscard]] EdgeTools edge_tools();
     [[nodiscard]] JobPtr job_of(core::JobId id) const;
     [[nodiscard]] Trainer* trainer_of(core::JobId id) const;
     void build_trainer(const JobPtr& job, const TakenUp& taken);
@@ -105,6 +109,7 @@ class Workshop::Floor {
     std::map<core::JobId, JobPtr> jobs_;
     EdgeDesk edges_;
     BlobStore blobs_;
+    PushDesk pushes_;
     ExternalTrainers external_;
     bool is_stopped_ = false;
 };

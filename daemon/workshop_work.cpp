@@ -119,6 +119,14 @@ void Workshop::Floor::work(Ticket /*ticket*/, const core::DropEdge& order) {
     edges_.drop_edge(order.edge);
 }
 
+void Workshop::Floor::work(Ticket ticket, const core::EncodePush& order) {
+    pushes_.encode(ticket, order);
+}
+
+void Workshop::Floor::work(Ticket ticket, const core::AbsorbPush& order) {
+    pushes_.absorb(ticket, order);
+}
+
 void Workshop::Floor::work(Ticket ticket, const core::Evaluate& order) {
     Trainer* trainer = trainer_of(order.job);
     if (trainer == nullptr) return answer_later(ticket, not_trained());

@@ -118,6 +118,20 @@ void read_fields(Unpacker& in, core::SwapState& message) {
     message.chunks_held = core::to_bytes(in.read_binary(limits::chunk_bitmap_bytes_max));
 }
 
+void read_fields(Unpacker& in, core::Push& message) {
+    read_key(in, message.key);
+    message.kind = read_enum<core::PushKind>(in);
+    message.codec = read_enum<core::CodecId>(in);
+    message.weight = in.read_finite();
+    read_id(in, message.hash);
+    message.bytes.value = in.read_uint();
+}
+
+void read_fields(Unpacker& in, core::PushAck& message) {
+    read_key(in, message.key);
+    message.why = read_enum<core::SwapReason>(in);
+}
+
 void read_fields(Unpacker& in, core::JobAnnouncement& record) {
     read_id(in, record.job);
     record.name = in.read_text(limits::name_bytes_max);
@@ -294,54 +308,6 @@ Result<core::Message> read_record(Unpacker& in, std::size_t count) {
 /// Longest array of any message; the exact number is each kind's.
 constexpr std::size_t values_max = 16;
 
-Error bulk_fault(ErrorCode code, std::string_view why) {
-    return {code, "a bulk frame cannot be read", std::string(why), ""};
-}
-
-template <typename T>
-Result<core::Message> sound_chunk(T chunk) {
-    const auto fault = fault_in(chunk);
-    if (!fault.empty()) return bulk_fault(ErrorCode::invalid, fault);
-    return core::Message{std::move(chunk)};
-}
-
-template <typename Tag>
-core::Id<Tag> load_id(const std::uint8_t* at) {
-    core::Id<Tag> id;
-    std::copy(at, at + id.bytes.size(), id.bytes.begin());
-    return id;
-}
-
-Result<core::Message> read_swap_chunk(ByteView frame) {
-    if (frame.size() < swap_chunk_header_bytes) {
-        return bulk_fault(ErrorCode::wrong_size, "shorter than its header");
-    }
-    const std::uint8_t* at = frame.data() + 1;
-    core::SwapChunk chunk;
-    chunk.key.job = load_id<core::JobTag>(at);
-    chunk.key.shard.value = core::load_le<std::uint32_t>(at + 32);
-    chunk.key.n.value = core::load_le<std::uint64_t>(at + 36);
-    chunk.offset = core::load_le<std::uint64_t>(at + 44);
-    chunk.total = core::load_le<std::uint64_t>(at + 52);
-    chunk.bytes =
-        std::make_shared<const core::Bytes>(core::to_bytes(frame.subspan(swap_chunk_header_bytes)));
-    return sound_chunk(std::move(chunk));
-}
-
-Result<core::Message> read_blob_chunk(ByteView frame) {
-    if (frame.size() < blob_chunk_header_bytes) {
-        return bulk_fault(ErrorCode::wrong_size, "shorter than its header");
-    }
-    const std::uint8_t* at = frame.data() + 1;
-    core::BlobChunk chunk;
-    chunk.hash = load_id<core::BlobTag>(at);
-    chunk.offset = core::load_le<std::uint64_t>(at + 32);
-    chunk.total = core::load_le<std::uint64_t>(at + 40);
-    chunk.bytes =
-        std::make_shared<const core::Bytes>(core::to_bytes(frame.subspan(blob_chunk_header_bytes)));
-    return sound_chunk(std::move(chunk));
-}
-
 }  // namespace
 
 Result<core::Message> decode_control(ByteView bytes) {
@@ -363,6 +329,8 @@ Result<core::Message> decode_control(ByteView bytes) {
         case WireKind::swap_ready: return read_message<core::SwapReady>(in, count);
         case WireKind::swap_close: return read_message<core::SwapClose>(in, count);
         case WireKind::swap_state: return read_message<core::SwapState>(in, count);
+        case WireKind::push: return read_message<core::Push>(in, count);
+        case WireKind::push_ack: return read_message<core::PushAck>(in, count);
         case WireKind::job_announcement: return read_record<core::JobAnnouncement>(in, count);
         case WireKind::job_report: return read_record<core::JobReport>(in, count);
         case WireKind::job_control: return read_record<core::JobControl>(in, count);
@@ -379,16 +347,6 @@ Result<core::Message> decode_control(ByteView bytes) {
         "a control message cannot be read",
         "its kind is unknown: " + std::to_string(static_cast<unsigned>(kind)),
         ""};
-}
-
-Result<core::Message> decode_bulk(ByteView frame) {
-    if (frame.empty()) return bulk_fault(ErrorCode::wrong_size, "it is empty");
-    if (frame.size() > swap_chunk_header_bytes + limits::chunk_bytes_max) {
-        return bulk_fault(ErrorCode::too_large, "longer than a chunk");
-    }
-    if (frame[0] == static_cast<std::uint8_t>(WireKind::swap_chunk)) return read_swap_chunk(frame);
-    if (frame[0] == static_cast<std::uint8_t>(WireKind::blob_chunk)) return read_blob_chunk(frame);
-    return bulk_fault(ErrorCode::unsupported, "its kind is unknown");
 }
 
 }  // namespace p2p::proto

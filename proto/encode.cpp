@@ -93,6 +93,20 @@ void write_fields(Packer& out, const core::SwapState& message) {
         .binary(message.chunks_held);
 }
 
+void write_fields(Packer& out, const core::Push& message) {
+    write_key(out, message.key);
+    out.uint(number(message.kind))
+        .uint(number(message.codec))
+        .f64(message.weight)
+        .binary(message.hash.bytes)
+        .uint(message.bytes.value);
+}
+
+void write_fields(Packer& out, const core::PushAck& message) {
+    write_key(out, message.key);
+    out.uint(number(message.why));
+}
+
 void write_fields(Packer& out, const core::JobAnnouncement& record) {
     out.binary(record.job.bytes).text(record.name).uint(record.spec_bytes.value);
 }

@@ -47,7 +47,7 @@ bool is_ratio(double value) {
 }
 
 bool is_known(core::SwapReason reason) {
-    return reason <= core::SwapReason::theta;
+    return reason <= core::SwapReason::ascent;
 }
 
 bool is_known(core::JobState state) {
@@ -170,6 +170,24 @@ std::string_view fault_in(const core::SwapState& message) {
     if (!is_reference(message.reference, message.key)) return "a reference to a later swap";
     const bool is_long = message.chunks_held.size() > limits::chunk_bitmap_bytes_max;
     return is_long ? "a bitmap of more chunks than a swap has" : sound;
+}
+
+std::string_view fault_in(const core::Push& message) {
+    constexpr double weight_max = 4294967296;  // more than all members of the largest mesh have
+    if (!is_sound(message.key)) return key_fault;
+    const bool is_kind =
+        message.kind >= core::PushKind::half && message.kind <= core::PushKind::update;
+    if (!is_kind) return "an unknown kind of push";
+    if (!core::is_known_codec(static_cast<std::uint8_t>(message.codec))) return "an unknown codec";
+    if (!(message.weight > 0 && message.weight <= weight_max)) return "a weight out of range";
+    const bool fits =
+        message.bytes.value > 0 && message.bytes.value <= limits::swap_value_bytes_max;
+    return fits ? sound : "a size out of range";
+}
+
+std::string_view fault_in(const core::PushAck& message) {
+    if (!is_sound(message.key)) return key_fault;
+    return is_known(message.why) ? sound : "an unknown reason";
 }
 
 std::string_view fault_in(const core::JobAnnouncement& record) {

@@ -24,6 +24,8 @@ namespace p2p::proto {
 [[nodiscard]] std::string_view fault_in(const core::SwapReady& message);
 [[nodiscard]] std::string_view fault_in(const core::SwapClose& message);
 [[nodiscard]] std::string_view fault_in(const core::SwapState& message);
+[[nodiscard]] std::string_view fault_in(const core::Push& message);
+[[nodiscard]] std::string_view fault_in(const core::PushAck& message);
 [[nodiscard]] std::string_view fault_in(const core::JobAnnouncement& record);
 [[nodiscard]] std::string_view fault_in(const core::JobReport& record);
 [[nodiscard]] std::string_view fault_in(const core::JobControl& record);

@@ -117,6 +117,7 @@ bool set_axis(JobSpec& spec, SpecValue& value) {
     return true;
 }
 
+constexpr std::string_view axis_exchange = "exchange";
 constexpr std::string_view axis_partners = "partners";
 constexpr std::string_view axis_when = "when";
 constexpr std::string_view axis_wait = "wait";
@@ -219,6 +220,10 @@ constexpr auto keys = std::to_array<SpecKey>({
      Form::duration,
      "a duration such as \"30s\"",
      set_field<&Spec::mixing, &core::MixingSpec::deadline>},
+    {"mixing.exchange",
+     Form::text,
+     "what goes between two nodes, such as \"swap\"",
+     set_axis<axis_exchange>},
     {"mixing.finish", Form::text, "how the job ends, such as \"exact\"", set_axis<axis_finish>},
     {"mixing.finish_deadline",
      Form::duration,

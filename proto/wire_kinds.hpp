@@ -23,6 +23,8 @@ enum class WireKind : std::uint8_t {
     swap_ready = 18,
     swap_close = 19,
     swap_state = 20,
+    push = 21,
+    push_ack = 22,
     job_announcement = 32,
     job_report = 33,
     job_control = 34,
@@ -70,6 +72,8 @@ P2P_WIRE_FORM(SwapAck, swap_ack, 1);
 P2P_WIRE_FORM(SwapReady, swap_ready, 6);
 P2P_WIRE_FORM(SwapClose, swap_close, 4);
 P2P_WIRE_FORM(SwapState, swap_state, 9);
+P2P_WIRE_FORM(Push, push, 8);
+P2P_WIRE_FORM(PushAck, push_ack, 4);
 P2P_WIRE_FORM(JobAnnouncement, job_announcement, 3);
 P2P_WIRE_FORM(JobReport, job_report, 19);
 P2P_WIRE_FORM(JobControl, job_control, 2);

@@ -2,66 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
-#include <optional>
+
+#include "core/mixing/axis_call.hpp"
 
 namespace p2p::core {
 
 namespace {
 
-/// "name(1,0.5)" as a name and numbers; a part that is no number makes it nothing.
-struct Call {
-    std::string name;
-    std::vector<double> numbers;
-    bool is_all = false;  ///< "name(all)"
-
-    [[nodiscard]] double number(std::size_t i, double fallback) const {
-        return i < numbers.size() ? numbers[i] : fallback;
-    }
-};
-
-std::optional<double> read_number(std::string_view text) {
-    double number{};
-    const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || stopped != text.data() + text.size()) return std::nullopt;
-    return number;
-}
-
-std::optional<Call> read_call(std::string_view text) {
-    const std::size_t open = text.find('(');
-    Call call{.name = std::string(text.substr(0, open)), .numbers = {}};
-    if (open == std::string_view::npos) return call;
-    if (!text.ends_with(')')) return std::nullopt;
-    std::string_view inside = text.substr(open + 1, text.size() - open - 2);
-    if (inside == "all") {
-        call.is_all = true;
-        return call;
-    }
-    while (true) {
-        const std::size_t comma = inside.find(',');
-        std::string_view part = inside.substr(0, comma);
-        while (part.starts_with(' '))
-            part.remove_prefix(1);
-        const auto number = read_number(part);
-        if (!number) return std::nullopt;
-        call.numbers.push_back(*number);
-        if (comma == std::string_view::npos) return call;
-        inside.remove_prefix(comma + 1);
-    }
-}
-
-/// A number of steps, members or parts.
-std::optional<std::uint32_t> as_count(double number, double low, double high = 1e6) {
-    if (!(number >= low && number <= high)) return std::nullopt;
-    const auto count = static_cast<std::uint32_t>(number);
-    return static_cast<double>(count) == number ? std::optional(count) : std::nullopt;
-}
-
 // Each returns whether the value was one of the axis'; the axis is untouched where it was not.
 
 bool set_partners(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*/) {
-    static const std::array<std::pair<std::string_view, Partners>, 10> kinds{{
+    static const std::array<std::pair<std::string_view, Partners>, 11> kinds{{
         {"neighbours", Partners::neighbours},
         {"random", Partners::random},
         {"linked", Partners::linked},
@@ -70,6 +22,7 @@ bool set_partners(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*
         {"random-ring", Partners::random_ring},
         {"groups", Partners::groups},
         {"grid", Partners::grid},
+        {"density", Partners::density},
         {"sites", Partners::sites},
         {"all", Partners::all},
     }};
@@ -77,6 +30,13 @@ bool set_partners(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*
         kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == call.name; });
     if (found == kinds.end()) return false;
     PartnerSpec spec{.kind = found->second};
+    if (spec.kind == Partners::density) {
+        spec.eigenvalue_max = call.number(0, 0.8);
+        if (call.numbers.size() > 1 || call.is_all) return false;
+        if (!(spec.eigenvalue_max > 0 && spec.eigenvalue_max < 1)) return false;
+        recipe.partners = spec;
+        return true;
+    }
     const bool has_size = spec.kind == Partners::groups || spec.kind == Partners::grid;
     if (has_size && !call.is_all) {
         const auto size = as_count(call.number(0, 0), 2);
@@ -90,6 +50,25 @@ bool set_partners(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*
     if (!k) return false;
     spec.peers_a_phase = *k;
     recipe.partners = spec;
+    return true;
+}
+
+bool set_exchange(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*/) {
+    ExchangeSpec spec;
+    if (call.name == "gather") {
+        spec = {
+            .kind = Exchange::gather, .feedback = call.number(0, 0.95), .rate = call.number(1, 1)};
+        if (call.numbers.size() > 2 || !(spec.feedback >= 0 && spec.feedback <= 1)) return false;
+        if (!(spec.rate > 0 && spec.rate <= 2)) return false;
+    } else if (call.name == "push") {
+        spec.kind = Exchange::push;
+    } else if (call.name == "push-half") {
+        spec.kind = Exchange::push_half;
+    } else if (call.name != "swap") {
+        return false;
+    }
+    if (spec.kind != Exchange::gather && !call.numbers.empty()) return false;
+    recipe.exchange = spec;
     return true;
 }
 
@@ -112,6 +91,11 @@ bool set_when(Recipe& recipe, const Call& call, std::uint32_t round_steps) {
             .distance_high = call.number(1, 0.02)};
         if (call.numbers.size() > 2 || !(spec.distance_low > 0)) return false;
         if (!(spec.distance_high > spec.distance_low)) return false;
+    } else if (call.name == "chance") {
+        spec.kind = When::chance;
+        spec.probability = call.number(0, 0);
+        if (call.numbers.size() != 1) return false;
+        if (!(spec.probability > 0 && spec.probability <= 1)) return false;
     } else {
         return false;
     }
@@ -136,6 +120,13 @@ bool set_wait(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*/) {
         const auto steps = as_count(call.number(0, 0), 0);
         if (!steps) return false;
         spec.delay_steps = *steps;
+    } else if (call.name == "bounded" && call.numbers.size() == 2) {
+        spec.kind = Wait::bounded;
+        const auto low = as_count(call.numbers[0], 1);
+        const auto high = as_count(call.numbers[1], 1);
+        if (!low || !high || *high < *low) return false;
+        spec.ahead_low = *low;
+        spec.ahead_high = *high;
     } else if (call.name != "none" || !call.numbers.empty()) {
         return false;
     }
@@ -149,6 +140,8 @@ bool set_shards(Recipe& recipe, const Call& call, std::uint32_t /*round_steps*/)
         const auto parts = as_count(call.number(0, 0), 2, 4096);
         if (!parts || call.numbers.size() != 1) return false;
         spec = {.kind = Shards::staggered, .parts = *parts};
+    } else if (call.name == "ready" && call.numbers.empty()) {
+        spec.kind = Shards::ready;
     } else if (call.name != "all" || !call.numbers.empty()) {
         return false;
     }
@@ -228,14 +221,18 @@ struct Axis {
 
 const std::vector<Axis>& axes() {
     static const std::vector<Axis> list{
+        {"exchange", "swap, push, push-half, gather(feedback, rate)", set_exchange},
         {"partners",
-         "neighbours, random, linked, exponential, ring, random-ring, groups(size), groups(all), "
+         "neighbours, random, linked, exponential, ring, random-ring, density(eigenvalue), "
+         "groups(size), groups(all), "
          "grid(side), sites, all; the last four also with the k of Base-(k+1): all(3)",
          set_partners},
-        {"when", "continuous, every(H) with H >= 1, adaptive(low, high)", set_when},
+        {"when",
+         "continuous, every(H) with H >= 1, adaptive(low, high), chance(p) with 0 < p <= 1",
+         set_when},
         {"warmup", "a number of steps: each of the first is mixed", set_warmup},
-        {"wait", "none, round, delay, delay(steps)", set_wait},
-        {"shards", "all, staggered(parts) with parts >= 2", set_shards},
+        {"wait", "none, round, delay, delay(steps), bounded(low, high)", set_wait},
+        {"shards", "all, staggered(parts) with parts >= 2, ready", set_shards},
         {"work", "equal, by-speed", set_work},
         {"local",
          "plain, compensate(lambda), anchor(p, strength), quasi-global(mu), global-hint(beta), "
@@ -295,11 +292,14 @@ Status set_guard(Recipe& recipe, const std::string& value) {
         } else if (name == "clip" && call->numbers.size() == 1 && call->numbers[0] > 0) {
             guard.finite = true;
             guard.clip_ratio = call->numbers[0];
+        } else if (name == "descent" && call->numbers.empty()) {
+            guard.finite = true;
+            guard.descent = true;
         } else {
             return axis_error(
                 "guard",
                 value,
-                "finite, norm(ratio) with ratio > 1, clip(tau) with tau > 0, joined by +");
+                "finite, norm(ratio) with ratio > 1, clip(tau) with tau > 0, descent, joined by +");
         }
     }
     recipe.guard = guard;

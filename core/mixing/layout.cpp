@@ -17,13 +17,34 @@ Layout::Layout(std::vector<TensorInfo> tensors, std::uint64_t shard_floats_max)
     }
     P2P_CHECK(expected > 0);
 
-    const std::uint64_t most = shard_floats_max == 0 ? limits::shard_floats_max : shard_floats_max;
-    const std::uint64_t count = (expected + most - 1) / most;
+    cut({0, expected}, shard_floats_max == 0 ? limits::shard_floats_max : shard_floats_max);
+}
+
+void Layout::cut(ShardRange range, std::uint64_t floats_max) {
+    const std::uint64_t count = (range.floats + floats_max - 1) / floats_max;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const std::uint64_t begin = expected / count * i + std::min(i, expected % count);
-        const std::uint64_t size = expected / count + (i < expected % count ? 1 : 0);
-        shards_.push_back({.offset = begin, .floats = size});
+        const std::uint64_t begin = range.floats / count * i + std::min(i, range.floats % count);
+        const std::uint64_t size = range.floats / count + (i < range.floats % count ? 1 : 0);
+        shards_.push_back({.offset = range.offset + begin, .floats = size});
     }
+}
+
+Layout Layout::by_layer(std::vector<TensorInfo> tensors) {
+    Layout layout(std::move(tensors));
+    layout.shards_.clear();
+    const auto layer_of = [](const TensorInfo& tensor) {
+        return tensor.name.substr(0, tensor.name.rfind('.'));
+    };
+    auto end = layout.tensors_.rbegin();
+    while (end != layout.tensors_.rend()) {
+        auto begin = end;
+        std::uint64_t floats = 0;
+        for (; begin != layout.tensors_.rend() && layer_of(*begin) == layer_of(*end); ++begin)
+            floats += begin->size();
+        layout.cut({std::prev(begin)->offset, floats}, limits::shard_floats_max);
+        end = begin;
+    }
+    return layout;
 }
 
 }  // namespace p2p::core

@@ -3,7 +3,7 @@
 // What the flat parameter vector is made of, and how it is cut into shards.
 //
 // The cut is the job's, the same on every node: consecutive ranges of at most
-// limits::shard_floats_max, nearly equal in size, without regard to tensors.
+// limits::shard_floats_max, nearly equal in size, without regard to tensors; or layer by layer.
 
 #include <cstdint>
 #include <vector>
@@ -16,6 +16,10 @@ namespace p2p::core {
 class Layout {
   public:
     Layout() = default;
+
+    /// One shard a layer (tensors whose names agree up to the last dot), large ones cut as above;
+    /// the last layer first, since a step has its gradient first. @pre as of Layout()
+    [[nodiscard]] static Layout by_layer(std::vector<TensorInfo> tensors);
 
     /// @pre the tensors lie in order and without gaps; at least one float in all
     explicit Layout(std::vector<TensorInfo> tensors, std::uint64_t shard_floats_max = 0);
@@ -34,6 +38,8 @@ class Layout {
     [[nodiscard]] ShardRange shard(ShardIndex shard) const { return shards_.at(shard.value); }
 
   private:
+    void cut(ShardRange range, std::uint64_t floats_max);
+
     std::vector<TensorInfo> tensors_;
     std::vector<ShardRange> shards_;
 };

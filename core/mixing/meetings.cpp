@@ -5,6 +5,7 @@
 #include "core/base/check.hpp"
 #include "core/base/rng.hpp"
 #include "core/mixing/averaging.hpp"
+#include "core/mixing/density.hpp"
 
 namespace p2p::core {
 
@@ -126,6 +127,8 @@ std::vector<OwnPhase> meetings_of(
             return exact_in(self, group_of(self, shuffled(ids, round, seed), size), k);
         case Partners::grid:
             return exact_in(self, size == 0 ? ids : grid_group(self, ids, size, round), k);
+        case Partners::density:
+            return own_part(self, ids, {sparse_graph(members, partners.eigenvalue_max)});
         case Partners::sites: return exact_in(self, site, k);
         case Partners::all: return exact_in(self, ids, k);
         case Partners::neighbours:

@@ -18,6 +18,8 @@ namespace p2p::core {
 struct MemberPlace {
     PeerId id;
     std::string site;
+
+    bool operator==(const MemberPlace&) const = default;
 };
 
 struct Meeting {

@@ -70,6 +70,7 @@ enum class SwapReason : std::uint8_t {
     behind = 10,      ///< this end fetches state first
     round_over = 11,  ///< the round was left behind at its deadline
     theta = 12,       ///< the two ends are further apart than modulo can rebuild
+    ascent = 13,      ///< a push that would undo what local steps do (guard "descent")
 };
 
 struct SwapReady {
@@ -108,6 +109,37 @@ struct SwapState {
     Bytes chunks_held;                   ///< bitmap of the receiver's chunks, low bit first
 
     bool operator==(const SwapState&) const = default;
+};
+
+/// What a push brings. Travels: never change the numbers.
+enum class PushKind : std::uint8_t {
+    half = 1,    ///< a replica's shard: the receiver goes half of the way there
+    sum = 2,     ///< the same with the weight that goes along (push-sum)
+    update = 3,  ///< what a round's steps have done, to be added, from where the round began
+};
+
+/// What a pushed blob begins with: a number of its own, so that two pushes of equal values are two
+/// blobs, of which one can be forgotten.
+inline constexpr std::size_t push_salt_bytes = 8;
+
+/// A value for the receiver alone to take in; it is fetched by its hash (BlobRequest).
+struct Push {
+    SwapKey key;  ///< n: the sender's pushes of the shard, growing; a gathered update's round
+    PushKind kind = PushKind::half;
+    CodecId codec = CodecId::fp32;
+    double weight = 0;  ///< sum: push-sum weight; update: its share; in (0, 2^32]
+    BlobHash hash;
+    ByteCount bytes;  ///< of salt and encoded value
+
+    bool operator==(const Push&) const = default;
+};
+
+/// The receiver has taken it in, or never will.
+struct PushAck {
+    SwapKey key;
+    SwapReason why = SwapReason::none;  ///< none: taken in
+
+    bool operator==(const PushAck&) const = default;
 };
 
 }  // namespace p2p::core

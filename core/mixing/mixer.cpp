@@ -25,7 +25,11 @@ Mixer::Mixer(MixerConfig config, Rng rng)
     P2P_CHECK(config_.encoded_bytes != nullptr);
     opened_at_steps_.resize(config_.layout.shard_count());
     norms_.resize(config_.layout.shard_count());
-    if (config_.recipe.has_rounds()) {
+    const WaitSpec& wait = config_.recipe.wait;
+    if (wait.kind == Wait::bounded) {
+        bound_.emplace(wait.ahead_low, wait.ahead_high, config_.deadline);
+    }
+    if (config_.recipe.swaps() && config_.recipe.has_rounds()) {
         rounds_.emplace(config_.recipe.wait, config_.deadline);
     }
 }
@@ -86,6 +90,7 @@ void Mixer::on_unlinked(TimePoint now, PeerId peer, MixingOutputs& out) {
     if (found == partners_.end() || !found->second.is_linked) return;
     found->second.is_linked = false;
     found->second.down_since = now;
+    if (bound_) bound_->forget(peer);
     have_links_changed_ = true;
     for (Slot& slot : found->second.slots) {
         slot.edge.on_unlinked();
@@ -98,6 +103,7 @@ void Mixer::set_taking_part(TimePoint now, PeerId peer, bool takes_part, MixingO
     Partner& partner = partners_.at(peer);
     if (std::exchange(partner.takes_part, takes_part) == takes_part) return;
     have_links_changed_ = true;
+    if (bound_ && !takes_part) bound_->forget(peer);
     plan(now, out);
 }
 
@@ -123,6 +129,7 @@ void Mixer::on_word(TimePoint now, PeerId from, const SwapWord& word, MixingOutp
         Overload{
             [&](const SwapOpen& open) {
                 if (rounds_) rounds_->on_peer_round(open.round);
+                if (bound_ && open.round > Round{}) bound_->on_peer(now, from, open.round.value);
                 edge.on_open(now, open, out);
                 withdraw_when_late(now, *slot, out);
             },
@@ -179,6 +186,7 @@ void Mixer::start(TimePoint now, StepCount done, MixingOutputs& out) {
     is_running_ = true;
     is_outer_under_way_ = false;
     if (rounds_) rounds_->resume_at(done, steps_between());
+    if (bound_) bound_->restart(now, clock());
     if (config_.recipe.outer.kind != Outer::none) {
         outer_due_ = done + StepCount{config_.recipe.outer.every_steps};
         out.emplace_back(
@@ -271,6 +279,7 @@ std::optional<Mixer::ChunkToSend> Mixer::next_chunk(PeerId peer) {
 std::optional<TimePoint> Mixer::next_wakeup() const {
     std::optional<TimePoint> next;
     if (rounds_ && is_running_ && !is_finishing_) next = rounds_->next_wakeup();
+    if (bound_ && is_running_ && !is_finishing_) next = bound_->next_wakeup(last_planned_at_);
     for (const auto& [peer, partner] : partners_) {
         for (const Slot& slot : partner.slots) {
             if (const auto opened = slot.edge.opened_at()) {

@@ -23,6 +23,7 @@
 #include "core/mixing/output.hpp"
 #include "core/mixing/recipe.hpp"
 #include "core/mixing/rounds.hpp"
+#include "core/mixing/staleness_bound.hpp"
 #include "core/mixing/swap.hpp"
 #include "core/mixing/swap_window.hpp"
 #include "core/mixing/weights.hpp"
@@ -171,6 +172,8 @@ class Mixer {
     [[nodiscard]] LinkCounts link_counts() const;
     [[nodiscard]] double worth(PeerId peer) const;
     void plan_outer(TimePoint now, MixingOutputs& out);
+    void keep_in_bound(TimePoint now, MixingOutputs& out);
+    [[nodiscard]] std::uint64_t clock() const;
     void take_outer_step(MixingOutputs& out);
     [[nodiscard]] OuterSettings outer_settings() const;
 
@@ -218,6 +221,9 @@ class Mixer {
     std::map<PeerId, Partner> partners_;
     std::map<PeerId, std::string> sites_;
     std::optional<Rounds> rounds_;
+    std::optional<StalenessBound> bound_;
+    mutable std::vector<MemberPlace> graph_of_;  // a graph that costs, kept while these are members
+    mutable std::vector<OwnPhase> graph_;
     std::vector<OwnPhase> phases_;  // of the round under way, where partners are scheduled
     StepLimit told_limit_{};        // the last one
     std::uint32_t every_steps_;     // H, where it adapts

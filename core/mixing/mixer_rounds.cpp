@@ -172,7 +172,15 @@ std::vector<OwnPhase> Mixer::meetings(TimePoint now, Round round) const {
     }
     std::sort(
         members.begin(), members.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-    return meetings_of(config_.self, config_.recipe.partners, members, round, config_.job_seed);
+    const bool is_kept = config_.recipe.partners.kind == Partners::density;
+    if (is_kept && members == graph_of_) return graph_;
+    auto found =
+        meetings_of(config_.self, config_.recipe.partners, members, round, config_.job_seed);
+    if (is_kept) {
+        graph_of_ = std::move(members);
+        graph_ = found;
+    }
+    return found;
 }
 
 bool Mixer::is_across(PeerId peer) const {
@@ -181,7 +189,7 @@ bool Mixer::is_across(PeerId peer) const {
 
 bool Mixer::is_in_turn(ShardIndex shard, Round round) const {
     const ShardSpec& shards = config_.recipe.shards;
-    if (shards.kind == Shards::all) return true;
+    if (shards.kind != Shards::staggered) return true;
     return shard.value % shards.parts == round.value % shards.parts;
 }
 

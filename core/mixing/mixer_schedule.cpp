@@ -30,12 +30,26 @@ void Mixer::plan(TimePoint now, MixingOutputs& out) {
 }
 
 void Mixer::plan_running(TimePoint now, MixingOutputs& out) {
+    if (!config_.recipe.swaps()) return;
     plan_outer(now, out);
+    if (bound_) keep_in_bound(now, out);
     if (rounds_) return plan_rounds(now, out);
     if (config_.recipe.is_scheduled()) return plan_scheduled(now, out);
     if (config_.recipe.partners.kind == Partners::linked) return plan_linked(now, out);
     if (config_.recipe.partners.kind == Partners::neighbours) return plan_all_links(now, out);
     plan_random(now, out);
+}
+
+/// Own rounds of H steps, counted from 1.
+std::uint64_t Mixer::clock() const {
+    return 1 + steps_.value / steps_between();
+}
+
+void Mixer::keep_in_bound(TimePoint now, MixingOutputs& out) {
+    bound_->on_own(now, clock());
+    StepLimit limit{no_step_limit};
+    if (const auto most = bound_->limit(now)) limit.steps = StepCount{*most * steps_between()};
+    if (limit.steps != std::exchange(told_limit_, limit).steps) out.emplace_back(limit);
 }
 
 /// Outer steps that no round calls for: every so many own steps, on the live replica. It carries on
@@ -111,7 +125,12 @@ bool Mixer::open(TimePoint now, Slot& slot, MixingOutputs& out) {
                            : offered_share(share_rule(), links_up(), budget_taken(now, shard));
     if (!share) return false;
     slot.edge.open(
-        now, {.share = *share, .codec = codec(slot), .round = {}, .of_round = false}, out);
+        now,
+        {.share = *share,
+         .codec = codec(slot),
+         .round = bound_ && !is_finishing_ ? Round{clock()} : Round{},
+         .of_round = false},
+        out);
     return true;
 }
 

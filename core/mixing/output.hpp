@@ -48,8 +48,23 @@ struct SwapSend {
     std::variant<SwapOpen, SwapReady, SwapClose, SwapState> message;
 };
 
-using SwapOrder = std::
-    variant<TakeRoundSnapshot, OuterStep, Encode, StoreChunk, Decode, Apply, DropSwap, DropEdge>;
+/// A word of a push, to who takes it in, or back.
+struct PushSend {
+    PeerId to;
+    std::variant<Push, PushAck> message;
+};
+
+using SwapOrder = std::variant<
+    TakeRoundSnapshot,
+    OuterStep,
+    Encode,
+    StoreChunk,
+    Decode,
+    Apply,
+    DropSwap,
+    DropEdge,
+    EncodePush,
+    AbsorbPush>;
 
 /// The trainer may go as far as this.
 struct StepLimit {
@@ -69,6 +84,19 @@ struct WantsRoom {
     PeerId peer;
 };
 
+/// What a peer has pushed is to be fetched from it.
+struct WantsBlob {
+    PeerId peer;
+    BlobHash hash;
+    ByteCount bytes;
+};
+
+/// A blob is served from now on, or (without bytes) nobody wants it any more.
+struct BlobServed {
+    BlobHash hash;
+    ByteCount bytes;
+};
+
 /// A link over which a job is mixed.
 struct EdgeStatus {
     PeerId peer;
@@ -83,8 +111,17 @@ struct EdgeStatus {
     CodecId codec = CodecId::fp32;  ///< of the newest swap
 };
 
-using MixingOutput =
-    std::variant<SwapSend, SwapOrder, StepLimit, SwapOffence, WantsRoom, SwapEnded, LedgerLine>;
+using MixingOutput = std::variant<
+    SwapSend,
+    PushSend,
+    SwapOrder,
+    StepLimit,
+    SwapOffence,
+    WantsRoom,
+    WantsBlob,
+    BlobServed,
+    SwapEnded,
+    LedgerLine>;
 using MixingOutputs = std::vector<MixingOutput>;
 
 }  // namespace p2p::core

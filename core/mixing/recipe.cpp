@@ -29,7 +29,7 @@ Status check_rounds(const Recipe& recipe) {
             "set mixing.partners to one that all members agree on (exponential, ring, groups), or "
             "mixing.wait = \"none\"");
     }
-    if (recipe.is_exact() && !recipe.has_rounds()) {
+    if (recipe.is_exact() && recipe.swaps() && !recipe.has_rounds()) {
         return clash(
             "partners = \"groups\", \"grid\", \"sites\" or \"all\" with wait = \"none\"",
             "an exact average is a sequence of swaps, each from where the one before it led",
@@ -39,6 +39,18 @@ Status check_rounds(const Recipe& recipe) {
         return clash(
             "when = \"continuous\" with partners of a schedule",
             "a schedule says whom to meet in which round, and rounds have a number of steps",
+            "set mixing.when = \"every(H)\"");
+    }
+    if (recipe.wait.kind == Wait::bounded && (recipe.is_scheduled() || !recipe.swaps())) {
+        return clash(
+            "wait = \"bounded\" with partners of a schedule, or pushes",
+            "it bounds how far a node is ahead of those it swaps with whenever it likes",
+            "set mixing.partners = \"neighbours\", \"random\" or \"linked\"");
+    }
+    if (recipe.wait.kind == Wait::bounded && recipe.when.kind == When::continuous) {
+        return clash(
+            "wait = \"bounded\" with when = \"continuous\"",
+            "being ahead is counted in rounds of H steps",
             "set mixing.when = \"every(H)\"");
     }
     const std::uint32_t steps = recipe.when.every_steps;
@@ -85,8 +97,58 @@ Status check_local(const Recipe& recipe) {
         "set mixing.wait = \"delay\" or \"none\", or local = \"plain\"");
 }
 
+/// What a push or a gathered update can be coded in: nothing that builds on the other end's value.
+bool can_push(const Recipe& recipe) {
+    if (recipe.exchange.kind == Exchange::gather) return modulo_bits(recipe.codec) == 0;
+    return !has_keyframe(recipe.codec);
+}
+
+Status check_gather(const Recipe& recipe) {
+    if (recipe.partners.kind == Partners::all && recipe.when.kind == When::every
+        && recipe.shards.kind == Shards::all && recipe.outer.kind == Outer::none) {
+        return {};
+    }
+    return clash(
+        "exchange = \"gather\"",
+        "each update goes to all, in rounds of all shards, and its outer step is plain",
+        "set mixing.partners = \"all\", when = \"every(H)\", shards = \"all\", outer = \"none\"");
+}
+
+Status check_exchange(const Recipe& recipe) {
+    if (recipe.swaps()) {
+        if (recipe.when.kind != When::chance && !recipe.guard.descent) return {};
+        return clash(
+            recipe.guard.descent ? "guard = \"descent\"" : "when = \"chance\"",
+            "both ends of a swap move by the same, and one of them would judge or draw alone",
+            "set mixing.exchange = \"push\" or \"push-half\"");
+    }
+    if (!can_push(recipe)) {
+        return clash(
+            "codec = \"" + std::string(codec_name(recipe.codec)) + "\" with what is pushed",
+            "it builds on a value that only the two ends of a swap share",
+            "use fp32, bf16, fp16 or q8, or mixing.exchange = \"swap\"");
+    }
+    if (recipe.guard.clip_ratio > 0) {
+        return clash(
+            "guard = \"clip\" with what is pushed",
+            "a clipped push would lose the weight that goes with it",
+            "use finite, norm(ratio) or descent");
+    }
+    if (recipe.exchange.kind == Exchange::gather) return check_gather(recipe);
+    const bool is_drawn = recipe.partners.kind == Partners::random && !recipe.has_rounds()
+                          && recipe.outer.kind == Outer::none;
+    const bool is_timed = recipe.when.kind == When::every || recipe.when.kind == When::chance;
+    if (is_drawn && is_timed) return {};
+    return clash(
+        "exchange = \"push\"",
+        "a push goes to one node that the sender draws, which waits for nothing and takes no outer "
+        "step",
+        "set mixing.partners = \"random\", when = \"every(H)\" or \"chance(p)\", wait = \"none\", "
+        "outer = \"none\"");
+}
+
 Status check_guard(const Recipe& recipe) {
-    if (recipe.guard.clip_ratio == 0 || !recipe.is_exact()) return {};
+    if (recipe.guard.clip_ratio == 0 || !recipe.is_exact() || !recipe.swaps()) return {};
     return clash(
         "guard = \"clip\" with an exact average",
         "a clipped swap does not average",
@@ -97,6 +159,18 @@ std::string number_text(double number) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", number);
     return text;
+}
+
+std::string exchange_text(const ExchangeSpec& spec) {
+    switch (spec.kind) {
+        case Exchange::swap: return {};
+        case Exchange::push: return "pushed with push-sum to ";
+        case Exchange::push_half: return "pushed by halves to ";
+        case Exchange::gather:
+            return "updates gathered (feedback " + number_text(spec.feedback) + ", rate "
+                   + number_text(spec.rate) + ") by ";
+    }
+    return {};
 }
 
 std::string partners_text(const PartnerSpec& spec) {
@@ -110,6 +184,8 @@ std::string partners_text(const PartnerSpec& spec) {
         case Partners::random_ring: return "random ring";
         case Partners::groups: return "groups of " + size;
         case Partners::grid: return "groups on a grid of side " + size;
+        case Partners::density:
+            return "a sparse graph (eigenvalue " + number_text(spec.eigenvalue_max) + ")";
         case Partners::sites: return "exact in the site, a speaker across";
         case Partners::all: return "all members, exact";
     }
@@ -125,6 +201,9 @@ std::string when_text(const WhenSpec& spec) {
             text = "distance kept in " + number_text(spec.distance_low) + " to "
                    + number_text(spec.distance_high);
             break;
+        case When::chance:
+            text = "after a step with probability " + number_text(spec.probability);
+            break;
     }
     if (spec.warmup_steps > 0) text += " after " + std::to_string(spec.warmup_steps) + " of each";
     return text;
@@ -134,6 +213,9 @@ std::string wait_text(const WaitSpec& spec) {
     switch (spec.kind) {
         case Wait::none: return "no waiting";
         case Wait::round: return "waits for the round";
+        case Wait::bounded:
+            return "at most " + std::to_string(spec.ahead_low) + " to "
+                   + std::to_string(spec.ahead_high) + " rounds ahead";
         case Wait::delay:
             return spec.delay_steps == 0
                        ? "waits one round late"
@@ -165,6 +247,7 @@ std::string guard_text(const GuardSpec& guard) {
     if (!guard.finite && guard.norm_ratio == 0) return "no guard";
     std::string text = "guard finite";
     if (guard.norm_ratio > 0) text += "+norm(" + number_text(guard.norm_ratio) + ")";
+    if (guard.descent) text += "+descent";
     if (guard.clip_ratio > 0) text += "+clip(" + number_text(guard.clip_ratio) + ")";
     return text;
 }
@@ -172,6 +255,7 @@ std::string guard_text(const GuardSpec& guard) {
 }  // namespace
 
 Status check_combination(const Recipe& recipe) {
+    if (Status status = check_exchange(recipe); !status) return status;
     if (Status status = check_rounds(recipe); !status) return status;
     if (Status status = check_outer(recipe); !status) return status;
     if (Status status = check_local(recipe); !status) return status;
@@ -179,11 +263,12 @@ Status check_combination(const Recipe& recipe) {
 }
 
 std::string Recipe::text() const {
-    std::string line =
-        name + ": " + partners_text(partners) + ", " + when_text(when) + ", " + wait_text(wait);
+    std::string line = name + ": " + exchange_text(exchange) + partners_text(partners) + ", "
+                       + when_text(when) + ", " + wait_text(wait);
     if (shards.kind == Shards::staggered) {
         line += ", shards in " + std::to_string(shards.parts) + " parts";
     }
+    if (shards.kind == Shards::ready) line += ", each layer by itself";
     if (work == WorkShare::by_speed) line += ", work by speed";
     line += local_text(local) + outer_text(outer);
     line += ", "

@@ -27,14 +27,16 @@ enum class Partners : std::uint8_t {
     random_ring,  ///< the same in an order drawn anew each round
     groups,       ///< exact average in groups drawn anew each round
     grid,         ///< exact average in groups along one side of a grid, the sides in turn
-    sites,        ///< exact average in the site; one speaker of each swaps across
-    all,          ///< exact average of all members
+    density,  ///< a graph as sparse as a bound on its mixing allows, links in sites before others
+    sites,    ///< exact average in the site; one speaker of each swaps across
+    all,      ///< exact average of all members
 };
 
 struct PartnerSpec {
     Partners kind = Partners::random;
     std::uint32_t group_size = 0;     ///< of groups and grid; 0: all members
     std::uint32_t peers_a_phase = 1;  ///< k of the Base-(k+1) sequences that average exactly
+    double eigenvalue_max = 0;        ///< of density, in (0, 1)
 
     bool operator==(const PartnerSpec&) const = default;
 };
@@ -43,6 +45,7 @@ enum class When : std::uint8_t {
     every,       ///< each H local steps
     continuous,  ///< when the last swap has ended and a step was taken since
     adaptive,    ///< each H local steps, H kept so that the consensus distance stays in a band
+    chance,      ///< after each local step with a probability
 };
 
 struct WhenSpec {
@@ -51,19 +54,23 @@ struct WhenSpec {
     std::uint32_t warmup_steps = 0;  ///< before this own step, each step
     double distance_low = 0;         ///< of `adaptive`: the band of the distance ratio
     double distance_high = 0;
+    double probability = 0;  ///< of `chance`, in (0, 1]
 
     bool operator==(const WhenSpec&) const = default;
 };
 
 enum class Wait : std::uint8_t {
-    none,   ///< nobody ever waits
-    round,  ///< the round's swaps are merged before the next step, up to the deadline
-    delay,  ///< the trainer goes on from the round's snapshot, and waits after `delay_steps`
+    none,     ///< nobody ever waits
+    round,    ///< the round's swaps are merged before the next step, up to the deadline
+    bounded,  ///< the trainer runs ahead of the slowest partner, so many rounds' steps at most
+    delay,    ///< the trainer goes on from the round's snapshot, and waits after `delay_steps`
 };
 
 struct WaitSpec {
     Wait kind = Wait::none;
     std::uint32_t delay_steps = 0;  ///< of `delay`; 0: until the next round opens
+    std::uint32_t ahead_low = 0;    ///< of `bounded`: the bound is chosen from low to high
+    std::uint32_t ahead_high = 0;
 
     bool operator==(const WaitSpec&) const = default;
 };
@@ -71,6 +78,7 @@ struct WaitSpec {
 enum class Shards : std::uint8_t {
     all,        ///< every shard whenever a swap is due
     staggered,  ///< one part of the shards at a time, the parts in turn
+    ready,      ///< each layer by itself, in the order in which a step has their gradients
 };
 
 struct ShardSpec {
@@ -78,6 +86,22 @@ struct ShardSpec {
     std::uint32_t parts = 1;
 
     bool operator==(const ShardSpec&) const = default;
+};
+
+/// What goes between two nodes (design: MIXING, "One primitive").
+enum class Exchange : std::uint8_t {
+    swap,       ///< both move by the same: the mean stays
+    push,       ///< one way, weighed by push-sum (Kempe et al. 2003): the weighted mean stays
+    push_half,  ///< one way, the receiver goes half of the way: the mean moves
+    gather,     ///< each one's encoded update to all
+};
+
+struct ExchangeSpec {
+    Exchange kind = Exchange::swap;
+    double feedback = 0;  ///< of `gather`: share of what was not told that is told later, [0, 1]
+    double rate = 0;      ///< of `gather`: outer rate, (0, 2]
+
+    bool operator==(const ExchangeSpec&) const = default;
 };
 
 enum class Outer : std::uint8_t {
@@ -107,6 +131,7 @@ enum class Finish : std::uint8_t {
 
 struct Recipe {
     std::string name;
+    ExchangeSpec exchange;
     PartnerSpec partners;
     WhenSpec when;
     WaitSpec wait;
@@ -119,7 +144,11 @@ struct Recipe {
     Finish finish = Finish::exact;
     bool is_steered = false;  ///< codec, rate and outer step are the controller's (controller.hpp)
 
-    [[nodiscard]] bool has_rounds() const { return wait.kind != Wait::none; }
+    [[nodiscard]] bool swaps() const { return exchange.kind == Exchange::swap; }
+
+    [[nodiscard]] bool has_rounds() const {
+        return wait.kind == Wait::round || wait.kind == Wait::delay;
+    }
 
     /// Whom a node meets in a round follows from the members and the round's number alone.
     [[nodiscard]] bool is_scheduled() const {

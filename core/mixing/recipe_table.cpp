@@ -46,6 +46,36 @@ std::vector<Row> overlapping_rows() {
     };
 }
 
+std::vector<Row> pushed_rows() {
+    const std::pair<std::string, std::string> push{"exchange", "push"};
+    const std::pair<std::string, std::string> halves{"exchange", "push-half"};
+    return {
+        {"layup",
+         {push, {"when", "every(1)"}, {"shards", "ready"}},
+         Fidelity::adapted,
+         "Fokam et al. 2024",
+         "a step's layers are pushed when the step is over, the last layer first"},
+        {"gossiping",
+         {halves, {"when", "chance(0.1)"}},
+         Fidelity::published,
+         "Jin et al. 2016, arXiv:1611.04581",
+         "its push"},
+        {"asgd",
+         {halves, {"when", "every(1)"}, {"guard", "finite+descent"}},
+         Fidelity::adapted,
+         "Keuper, Pfreundt 2015, arXiv:1505.04956",
+         "what arrives meets the replica of that moment, one push after the other"},
+        {"sparse-loco",
+         {{"exchange", "gather(0.95,1)"},
+          {"partners", "all"},
+          {"when", "every(30)"},
+          {"wait", "round"},
+          {"codec", "delta(topk(64))"}},
+         Fidelity::published,
+         "Sarfi et al. 2025, arXiv:2508.15706"},
+    };
+}
+
 std::vector<Row> neighbour_rows() {
     const std::pair<std::string, std::string> neighbours{"partners", "neighbours"};
     return {
@@ -85,6 +115,16 @@ std::vector<Row> neighbour_rows() {
          Fidelity::adapted,
          "Zheng et al. 2017, arXiv:1609.08326",
          "what is stale is the merge, not the gradient"},
+        {"density",
+         {{"partners", "density(0.8)"}, {"when", "every(1)"}, {"wait", "delay"}},
+         Fidelity::adapted,
+         "Sato, Sugiura 2020",
+         "a link's cost is whether it leaves the site, not its radio rate"},
+        {"dssp",
+         {neighbours, {"when", "every(1)"}, {"wait", "bounded(3,15)"}},
+         Fidelity::adapted,
+         "Zhao et al. 2019, arXiv:1908.11848",
+         "neighbours for the server"},
         {"consensus-control",
          {neighbours, {"when", "adaptive"}, {"wait", "round"}},
          Fidelity::published,
@@ -116,6 +156,22 @@ std::vector<Row> exact_rows() {
          {all, rounds, {"wait", "delay"}},
          Fidelity::published,
          "Zhou et al. 2020, arXiv:2006.00441"},
+        {"od-sgd",
+         {all, each, {"wait", "delay"}},
+         Fidelity::published,
+         "Xu et al. 2020",
+         "own late step on the global weights: what a displacement gives, too"},
+        {"hp-sgd", {all, rounds, {"wait", "delay"}}, Fidelity::published, "Zhou et al. 2020"},
+        {"ssd-sgd",
+         {all, {"when", "every(4)"}, {"warmup", "200"}, waits, {"local", "global-hint"}},
+         Fidelity::adapted,
+         "Xu et al. 2020, arXiv:2012.05396",
+         "the hint bends where gradients are taken, not the weights"},
+        {"hybrid",
+         {{"partners", "sites"}, each, waits, {"work", "by-speed"}},
+         Fidelity::adapted,
+         "Zhang et al. 2019",
+         late_mean},
         {"dream-ddp",
          {all, rounds, waits, {"shards", "staggered(4)"}},
          Fidelity::published,
@@ -190,7 +246,8 @@ RecipeRow make_row(const Row& row, std::uint32_t round_steps) {
 
 std::vector<RecipeRow> recipe_rows(std::uint32_t round_steps) {
     std::vector<RecipeRow> rows;
-    for (const auto& part : {overlapping_rows(), neighbour_rows(), exact_rows(), group_rows()}) {
+    for (const auto& part :
+         {overlapping_rows(), pushed_rows(), neighbour_rows(), exact_rows(), group_rows()}) {
         for (const Row& row : part)
             rows.push_back(make_row(row, round_steps));
     }

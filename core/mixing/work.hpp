@@ -13,6 +13,8 @@
 #include "core/base/hash128.hpp"
 #include "core/base/learning.hpp"
 #include "core/base/types.hpp"
+#include "core/mixing/guard_spec.hpp"
+#include "core/mixing/messages.hpp"
 
 namespace p2p::core {
 
@@ -110,6 +112,52 @@ struct Apply {
 };
 
 struct Applied {
+    double displacement_norm = 0;
+};
+
+/// Make what is pushed of a shard, from a snapshot between two steps, and serve it as a blob.
+/// -> PushEncoded
+///
+/// An update is the pseudo-gradient since the last one, with what was not told before times
+/// `feedback`; the replica goes back to where the round began and takes its own update in. With
+/// n = 0 that is only where rounds begin, and nothing is made.
+struct EncodePush {
+    JobId job;
+    ShardIndex shard;
+    SwapNumber n;
+    ShardRange range;
+    PushKind kind = PushKind::half;
+    CodecId codec = CodecId::fp32;
+    std::uint64_t seed = 0;  ///< of stochastic rounding
+    double feedback = 0;     ///< of updates
+    double weight = 0;       ///< of updates: what each counts, the outer rate included
+};
+
+struct PushEncoded {
+    bool finite = true;  ///< false: nothing is served
+    BlobHash hash;
+    std::uint64_t bytes = 0;
+    double own_norm = 0;  ///< L2 of the snapshot
+};
+
+/// Take in what a peer has pushed, now a blob here: x <- x + weight * (r - x), or of an update
+/// x <- x - weight * r, between two steps. -> Absorbed
+struct AbsorbPush {
+    JobId job;
+    ShardIndex shard;
+    ShardRange range;
+    PushKind kind = PushKind::half;
+    CodecId codec = CodecId::fp32;
+    BlobHash hash;
+    double weight = 0;
+    GuardSpec guard;
+    std::uint64_t steps = 1;  ///< own steps since the last one of the shard, at least 1
+};
+
+struct Absorbed {
+    SwapReason why = SwapReason::none;  ///< none: it is in the replica
+    double distance = 0;                ///< L2 between the two values; of an update its norm
+    double own_norm = 0;                ///< L2 of the snapshot
     double displacement_norm = 0;
 };
 

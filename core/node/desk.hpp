@@ -20,6 +20,7 @@ namespace p2p::core {
 /// What a piece of work was asked for.
 enum class Purpose : std::uint8_t {
     swap,
+    push,
     outer,
     read_spec,
     evaluate,
@@ -37,7 +38,7 @@ enum class Purpose : std::uint8_t {
 struct PendingWork {
     JobId job;
     Purpose purpose = Purpose::none;
-    EdgeKey edge;  ///< of `swap`
+    EdgeKey edge;  ///< of `swap`; of `push` its shard
 };
 
 /// Flow control of bulk on the link to one peer (design: WIRE, Frames).

@@ -67,6 +67,8 @@ class Node::Hall {
     void on(TimePoint now, PeerId from, const Leave& leave, Effects& effects);
     void on(TimePoint now, PeerId from, const SwapAck& ack, Effects& effects);
     void on(TimePoint now, PeerId from, const SwapChunk& chunk, Effects& effects);
+    void on(TimePoint now, PeerId from, const Push& push, Effects& effects);
+    void on(TimePoint now, PeerId from, const PushAck& ack, Effects& effects);
     void on(TimePoint now, PeerId from, const Signed<JobAnnouncement>& record, Effects& effects);
     void on(TimePoint now, PeerId from, const Signed<JobReport>& record, Effects& effects);
     void on(TimePoint now, PeerId from, const Signed<JobControl>& record, Effects& effects);

@@ -71,6 +71,15 @@ void Node::Hall::on(TimePoint now, PeerId from, const SwapChunk& chunk, Effects&
     if (job != nullptr) job->on_swap_word(now, from, SwapWord{chunk}, effects);
 }
 
+void Node::Hall::on(TimePoint now, PeerId from, const Push& push, Effects& effects) {
+    if (JobRun* job = find_job(push.key.job)) return job->on_push(now, from, push, effects);
+    desk_.send(from, PushAck{.key = push.key, .why = SwapReason::unknown_job}, effects);
+}
+
+void Node::Hall::on(TimePoint now, PeerId from, const PushAck& ack, Effects& effects) {
+    if (JobRun* job = find_job(ack.key.job)) job->on_push_ack(now, from, ack, effects);
+}
+
 /// SwapOpen, SwapReady, SwapClose, SwapState.
 template <typename Word>
 void Node::Hall::on(TimePoint now, PeerId from, const Word& word, Effects& effects) {

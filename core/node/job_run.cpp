@@ -21,6 +21,7 @@ std::uint64_t encoded_size(CodecId codec, std::size_t floats, bool keyframe) {
 /// Recipes that take parts of the model in turn need as many shards as parts.
 Layout layout_of(const JobSpec& spec, const ShardSpec& shards) {
     std::vector<TensorInfo> tensors = model_tensors(spec.model);
+    if (shards.kind == Shards::ready) return Layout::by_layer(std::move(tensors));
     const std::uint64_t part = (parameter_count(tensors) + shards.parts - 1) / shards.parts;
     return Layout(std::move(tensors), std::min<std::uint64_t>(part, limits::shard_floats_max));
 }
@@ -163,6 +164,17 @@ void JobRun::join(TimePoint now, Effects& effects) {
         .bury_after = config_.bury_after,
         .encoded_bytes = &encoded_size,
         .share_rule = {}};
+    if (!recipe->swaps()) {
+        pusher_.emplace(
+            PusherConfig{
+                .job = job_,
+                .layout = config.layout,
+                .recipe = *recipe,
+                .seed = config.seed,
+                .deadline = config.deadline,
+                .encoded_bytes = config.encoded_bytes},
+            rng_.split(2));
+    }
     blob_bytes_max_ = config.layout.floats() * sizeof(float) * 4 + (std::uint64_t{1} << 20U);
     mixer_.emplace(std::move(config), rng_.split(1));
     refresh_partners(now, effects);
@@ -270,6 +282,7 @@ void JobRun::on_stepped(TimePoint now, const SteppedReport& report, Effects& eff
     if (!mixer_ || state_ != JobState::running) return;
     MixingOutputs outputs;
     mixer_->on_stepped(now, report.steps, outputs);
+    if (pusher_) pusher_->on_stepped(now, report.steps, outputs);
     lift(now, outputs, effects);
     end_when_over(now, effects);
 }
@@ -295,6 +308,7 @@ void JobRun::on_worked(
     const auto* failure = std::get_if<Error>(&result);
     switch (pending.purpose) {
         case Purpose::swap: return std::visit(as_swap_result, result);
+        case Purpose::push: return on_push_worked(now, pending.edge, result, effects);
         case Purpose::outer: {
             MixingOutputs outputs;
             mixer_->on_outer_stepped(now, outputs);

@@ -20,6 +20,7 @@
 #include "core/job/members.hpp"
 #include "core/job/progress.hpp"
 #include "core/mixing/mixer.hpp"
+#include "core/mixing/pusher.hpp"
 #include "core/node/desk.hpp"
 #include "core/node/node.hpp"
 
@@ -61,6 +62,8 @@ class JobRun {
     void on_end(TimePoint now, const Signed<JobEnd>& end, Effects& effects);
     void on_final(TimePoint now, PeerId from, const Signed<Final>& final, Effects& effects);
     void on_swap_word(TimePoint now, PeerId from, const SwapWord& word, Effects& effects);
+    void on_push(TimePoint now, PeerId from, const Push& push, Effects& effects);
+    void on_push_ack(TimePoint now, PeerId from, const PushAck& ack, Effects& effects);
     void on_state_request(TimePoint now, PeerId from, Effects& effects);
     void on_state_offer(TimePoint now, PeerId from, const StateOffer& offer, Effects& effects);
     /// True where the chunk belongs to something that this job fetches.
@@ -131,6 +134,18 @@ class JobRun {
     void stop_mixing(TimePoint now, Effects& effects);
     void lift(TimePoint now, MixingOutputs& outputs, Effects& effects);
     [[nodiscard]] double work_ratio(TimePoint now) const;
+
+    // job_run_push.cpp
+    void fetch_push(TimePoint now, const WantsBlob& wants, Effects& effects);
+    void serve_push(const BlobServed& served, Effects& effects);
+    bool on_push_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects);
+    void on_push_fetched(TimePoint now, PeerId from, bool is_here, Effects& effects);
+    void on_push_worked(
+        TimePoint now, const EdgeKey& edge, const WorkResult& result, Effects& effects);
+    void begin_mixer_finishing(TimePoint now, Effects& effects);
+    [[nodiscard]] std::vector<EdgeStatus> mixing_links() const;
+    [[nodiscard]] double distance_ratio() const;
+    [[nodiscard]] double parameter_norm() const;
     void pace(TimePoint now, Effects& effects);
     void report(TimePoint now, Effects& effects);
     void evaluate(Effects& effects);
@@ -231,6 +246,9 @@ class JobRun {
     Members members_;
     std::optional<Ending> ending_;
     std::optional<Mixer> mixer_;
+    std::optional<Pusher> pusher_;              // where the recipe does not swap
+    std::map<PeerId, BlobFetch> push_fetches_;  // one a peer
+    bool is_finish_due_ = false;                // once no push is under way any more
     std::string recipe_text_;
     Finish finish_ = Finish::exact;
     bool is_steered_ = false;  // the mesh's size is in the outer step, not in the learning rate

@@ -77,10 +77,11 @@ void JobRun::begin_finishing(TimePoint now, EndReason reason, Effects& effects) 
     MixingOutputs outputs;
     if (finish_ == Finish::none) {
         mixer_->stop(now, outputs);
-    } else {
-        mixer_->begin_finishing(now, outputs);
     }
+    if (pusher_) pusher_->stop(now, outputs);
+    is_finish_due_ = finish_ != Finish::none;
     lift(now, outputs, effects);
+    begin_mixer_finishing(now, effects);
     consider_final(now, effects);
 }
 

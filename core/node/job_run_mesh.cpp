@@ -57,8 +57,15 @@ void JobRun::refresh_partner(TimePoint now, PeerId peer, Effects& effects) {
         mixer_->set_site(peer, desk_.site_of(peer));
         mixer_->on_linked(now, peer, linked->second, outputs);
         mixer_->set_taking_part(now, peer, is_mixing(member->state()), outputs);
+        if (pusher_) {
+            pusher_->on_linked(now, peer, linked->second, outputs);
+            const bool runs = member->state() == JobState::running;
+            pusher_->set_taking_part(now, peer, runs, outputs);
+        }
     } else {
         mixer_->on_unlinked(now, peer, outputs);
+        push_fetches_.erase(peer);
+        if (pusher_) pusher_->on_unlinked(now, peer, outputs);
     }
     lift(now, outputs, effects);
 }
@@ -133,6 +140,10 @@ void JobRun::order_swap(Order order, Effects& effects) {
     if constexpr (std::is_same_v<Order, OuterStep>) {
         if (!order.restarts) pending.purpose = Purpose::outer;
     }
+    if constexpr (std::is_same_v<Order, EncodePush> || std::is_same_v<Order, AbsorbPush>) {
+        pending.purpose = Purpose::push;
+        pending.edge.shard = order.shard;
+    }
     if constexpr (is_answered<Order>) {
         pending.purpose = Purpose::swap;
         pending.edge = order.edge;
@@ -143,12 +154,14 @@ void JobRun::order_swap(Order order, Effects& effects) {
 void JobRun::start_mixing(TimePoint now, Effects& effects) {
     MixingOutputs outputs;
     mixer_->start(now, stepped_.steps, outputs);
+    if (pusher_) pusher_->start(now, stepped_.steps, outputs);
     lift(now, outputs, effects);
 }
 
 void JobRun::stop_mixing(TimePoint now, Effects& effects) {
     MixingOutputs outputs;
     mixer_->stop(now, outputs);
+    if (pusher_) pusher_->stop(now, outputs);
     lift(now, outputs, effects);
 }
 
@@ -157,6 +170,11 @@ void JobRun::lift(TimePoint now, MixingOutputs& outputs, Effects& effects) {
         std::visit(
             Overload{
                 [&](SwapSend& send) {
+                    std::visit(
+                        [&](auto& message) { desk_.send(send.to, message, effects); },
+                        send.message);
+                },
+                [&](PushSend& send) {
                     std::visit(
                         [&](auto& message) { desk_.send(send.to, message, effects); },
                         send.message);
@@ -171,6 +189,8 @@ void JobRun::lift(TimePoint now, MixingOutputs& outputs, Effects& effects) {
                 [&](SwapOffence& offence) {
                     desk_.offenders.emplace_back(offence.peer, offence.why);
                 },
+                [&](WantsBlob& wants) { fetch_push(now, wants, effects); },
+                [&](BlobServed& served) { serve_push(served, effects); },
                 [&](WantsRoom& wants) { desk_.wants_room.insert(wants.peer); },
                 [&](SwapEnded& ended) {
                     if (ended.why == SwapReason::none) progress_.mark_current(now);

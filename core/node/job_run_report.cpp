@@ -38,10 +38,10 @@ JobReport JobRun::make_report(TimePoint now) const {
     report.sketch = sketch_;
     if (!mixer_) return report;
 
-    report.distance_ratio = mixer_->distance_ratio();
-    report.swaps = mixer_->swaps_applied();
+    report.distance_ratio = distance_ratio();
+    report.swaps = mixer_->swaps_applied() + (pusher_ ? pusher_->absorbed_count() : 0);
     report.settled = state_ == JobState::finishing && mixer_->is_settled() && !final_fetch_;
-    for (const EdgeStatus& link : mixer_->links())
+    for (const EdgeStatus& link : mixing_links())
         report.bytes_sent += link.bytes_sent.value;
     return report;
 }
@@ -123,6 +123,7 @@ void JobRun::on_wakeup(TimePoint now, Effects& effects) {
     if (mixer_) {
         MixingOutputs outputs;
         mixer_->on_wakeup(now, outputs);
+        if (pusher_) pusher_->on_wakeup(now, outputs);
         lift(now, outputs, effects);
     }
     if (alarms_.take_due(Alarm::report, now)) {
@@ -178,6 +179,7 @@ void JobRun::on_retry(TimePoint now, Effects& effects) {
 std::optional<TimePoint> JobRun::next_wakeup() const {
     std::optional<TimePoint> next = alarms_.next();
     if (mixer_) next = earlier(next, mixer_->next_wakeup());
+    if (pusher_) next = earlier(next, pusher_->next_wakeup());
     if (catch_up_) next = earlier(next, catch_up_->give_up_at);
     return next;
 }
@@ -269,8 +271,8 @@ JobStatus JobRun::status(TimePoint now) const {
     }
     if (ending_) status.end_reason = ending_->reason();
     if (mixer_) {
-        status.edges = mixer_->links();
-        status.parameter_norm = mixer_->parameter_norm();
+        status.edges = mixing_links();
+        status.parameter_norm = parameter_norm();
         status.choices = mixer_->choices();
     }
     status.ledger.assign(ledger_.begin(), ledger_.end());

@@ -221,6 +221,7 @@ bool JobRun::on_blob_chunk(TimePoint now, PeerId from, const BlobChunk& chunk, E
         on_spec_chunk(now, from, chunk, effects);
         return true;
     }
+    if (on_push_chunk(now, from, chunk, effects)) return true;
     const bool is_final = final_fetch_ && final_fetch_->hash() == chunk.hash;
     const bool is_state = catch_up_ && catch_up_->fetch && catch_up_->fetch->hash() == chunk.hash;
     if (!is_final && !is_state) return false;

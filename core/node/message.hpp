@@ -22,6 +22,8 @@ using Message = std::variant<
     SwapReady,
     SwapClose,
     SwapState,
+    Push,
+    PushAck,
     Signed<JobAnnouncement>,
     Signed<JobReport>,
     Signed<JobControl>,

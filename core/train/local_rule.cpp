@@ -30,14 +30,15 @@ LocalRule::LocalRule(const LocalSpec& local, std::size_t parameters, std::uint64
         displaced_.resize(parameters);
     }
     if (local.kind == Local::compensate) squares_.resize(parameters);
-    if (local.kind == Local::predict) ahead_.resize(parameters);
+    const bool looks_ahead = local.kind == Local::predict || local.kind == Local::global_hint;
+    if (looks_ahead) ahead_.resize(parameters);
 }
 
 // --- around a step -------------------------------------------------------------------------------
 
 FloatView LocalRule::before_gradient(FloatView x, Optimizer& optimizer, double lr) {
     P2P_CHECK(x.size() == parameters_);
-    if (local_.kind == Local::global_hint) close_span(x);
+    if (local_.kind == Local::global_hint) return where_the_mesh_is(x);
     const bool uses_momentum = local_.kind == Local::quasi_global || local_.kind == Local::predict;
     const auto momentum = uses_momentum ? momentum_of(optimizer) : MutableFloatView{};
     if (momentum.empty()) return x;
@@ -48,6 +49,15 @@ FloatView LocalRule::before_gradient(FloatView x, Optimizer& optimizer, double l
     const auto rate = static_cast<float>(lr);
     for (std::size_t i = 0; i < x.size(); ++i)
         ahead_[i] = x[i] - rate * momentum[i];
+    return ahead_;
+}
+
+FloatView LocalRule::where_the_mesh_is(FloatView x) {
+    close_span(x);
+    if (hint_.empty() || span_rate_ == 0) return x;
+    const auto gone = static_cast<float>(span_rate_ * local_.a);
+    for (std::size_t i = 0; i < x.size(); ++i)
+        ahead_[i] = x[i] - gone * hint_[i];
     return ahead_;
 }
 
@@ -107,7 +117,7 @@ double LocalRule::gradient_rate(double lr) const {
     return is_anchored ? lr / (1 - local_.a) : lr;
 }
 
-void LocalRule::after_step(MutableFloatView x, FloatView gradient, double lr) {
+void LocalRule::after_step(FloatView gradient, double lr) {
     last_rate_ = lr;
     was_displaced_ = false;
     span_rate_ += lr;
@@ -116,11 +126,6 @@ void LocalRule::after_step(MutableFloatView x, FloatView gradient, double lr) {
         const auto share = static_cast<float>(1 - squares_kept);
         for (std::size_t i = 0; i < squares_.size(); ++i)
             squares_[i] = kept * squares_[i] + share * gradient[i] * gradient[i];
-    }
-    if (local_.kind == Local::global_hint) {
-        const auto rate = static_cast<float>(lr * local_.a);
-        for (std::size_t i = 0; i < hint_.size(); ++i)
-            x[i] -= rate * hint_[i];
     }
 }
 
@@ -176,7 +181,7 @@ std::size_t local_rule_vectors(Local kind) {
     switch (kind) {
         case Local::plain: return 0;
         case Local::quasi_global: return 3;
-        case Local::global_hint: return 2;
+        case Local::global_hint: return 3;
         case Local::compensate:
         case Local::anchor:
         case Local::predict: return 1;

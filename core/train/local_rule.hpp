@@ -41,8 +41,12 @@ class LocalRule {
     /// there, mu is a step's: a span of n keeps mu^n, so that m_hat is as young however seldom
     /// merges come. A span ends with a merge, or, where none comes, after as many steps as the
     /// longest one before had (64 at most; 1 before the first merge). m_hat begins as the
-    /// optimizer's m. `global_hint`: closes the span of a round where something was added since the
-    /// last step.
+    /// optimizer's m.
+    /// `global_hint`: x - beta * h * (sum of lr since the last merge), h = (x_begin - x_end) /
+    /// sum(lr) being the movement of the last span, from one round's merges to the next one's:
+    /// about where the mesh has gone meanwhile. Adapted from Xu et al. 2020 (arXiv:2012.05396,
+    /// "global gradient for local update"), where the next pull replaces the local weights that the
+    /// hint bends; here it bends only where gradients are taken, so that it never feeds itself.
     [[nodiscard]] FloatView before_gradient(FloatView x, Optimizer& optimizer, double lr);
 
     /// The rate of a gradient's step: of `anchor` lr / (1 - p), else lr.
@@ -51,12 +55,7 @@ class LocalRule {
     /// The optimizer has taken its step down `gradient`.
     ///
     /// `compensate`: follows the mean of g * g, as 0.95 of the old and 0.05 of the new.
-    /// `global_hint`: x <- x - lr * beta * h with h = (x_begin - x_end) / sum(lr) of the last span,
-    /// a span being the local steps from one round's merges to the next one's. Adapted from Xu et
-    /// al. 2020 (arXiv:2012.05396, "global gradient for local update"), whose local weights the
-    /// next pull replaces: here the step stays, and the mean moves by beta times its last movement,
-    /// hence beta < 1, and no optimizer's momentum on top of it.
-    void after_step(MutableFloatView x, FloatView gradient, double lr);
+    void after_step(FloatView gradient, double lr);
 
     /// Whether the step numbered `step` is a pull instead of a gradient's: for `anchor`, with
     /// probability p by a draw from (draw_key, step) alone. Never before there is an anchor.
@@ -85,6 +84,7 @@ class LocalRule {
     void restart();
 
   private:
+    [[nodiscard]] FloatView where_the_mesh_is(FloatView x);
     void carry_momentum(MutableFloatView momentum);
     void fold_span();
     void close_span(FloatView x);

@@ -64,7 +64,7 @@ void NativeReplica::step_down(StepBuffers& buffers, double learning_rate) {
     const auto result =
         buffers.learner.gradient(at, buffers.inputs, buffers.labels, buffers.gradient);
     optimizer_.step(parameters_, buffers.gradient, rule_.gradient_rate(learning_rate));
-    rule_.after_step(parameters_, buffers.gradient, learning_rate);
+    rule_.after_step(buffers.gradient, learning_rate);
     train_loss_ = result.loss();
 }
 

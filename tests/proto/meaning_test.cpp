@@ -99,8 +99,24 @@ TEST(Meaning, RefusesSwapsOutOfRange) {
         is_refused_after(core::SwapAck{}, [](core::SwapAck& m) { m.received.value = UINT64_MAX; }));
 }
 
+TEST(Meaning, RefusesPushesOfUnknownKindsAndOfWeightsAndSizesThatNobodyHas) {
+    using Push = core::Push;
+    const auto push = fixed<Push>();
+    EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.key.n = core::SwapNumber{}; }));
+    EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.kind = core::PushKind{}; }));
+    EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.kind = core::PushKind{4}; }));
+    EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.codec = core::CodecId{99}; }));
+    EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.weight = 0; }));
+    EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.weight = 1e10; }));
+    EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.bytes.value = 0; }));
+    EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.bytes.value = UINT64_MAX; }));
+    EXPECT_TRUE(is_refused_after(fixed<core::PushAck>(), [](core::PushAck& m) {
+        m.why = static_cast<core::SwapReason>(14);
+    }));
+}
+
 TEST(Meaning, RefusesUnknownStagesAndReasons) {
-    constexpr auto unknown = static_cast<core::SwapReason>(13);
+    constexpr auto unknown = static_cast<core::SwapReason>(14);
     using State = core::SwapState;
     const auto state = fixed<State>();
     EXPECT_TRUE(is_refused_after(state, [](State& m) { m.stage = core::SwapStage{5}; }));

@@ -180,6 +180,16 @@ SwapOpen any_open(Rng& rng) {
         .share = static_cast<float>(0.75 - rng.uniform() / 2)};
 }
 
+Push any_push(Rng& rng) {
+    return {
+        any_key(rng),
+        static_cast<PushKind>(1 + rng.below(3)),
+        codec_names[rng.below(codec_names.size())].id,
+        rng.uniform() + 1e-9,
+        any_id<BlobHash>(rng),
+        ByteCount{1 + any(rng, limits::swap_value_bytes_max - 1)}};
+}
+
 SwapState any_state(Rng& rng) {
     const SwapKey key = any_key(rng);
     return {
@@ -217,6 +227,9 @@ std::vector<NamedMessage> fixed_messages(const PeerId& author) {
         {"swap_state",
          SwapState{
              fixed_key(), SwapStage::ready, both, SwapReason::busy, SwapNumber{999}, {0xff, 0x07}}},
+        {"push",
+         Push{fixed_key(), PushKind::sum, CodecId::bf16, 0.375, hash, ByteCount{1'330'000}}},
+        {"push_ack", PushAck{fixed_key(), SwapReason::ascent}},
         {"job_announcement", made_here(author, JobAnnouncement{job, "mnist-mlp", ByteCount{812}})},
         {"job_report", made_here(author, fixed_report())},
         {"job_control", made_here(author, JobControl{job, JobControl::Action::stop})},
@@ -250,30 +263,32 @@ Message random_message(Rng& rng, const PeerId& author) {
         case 7: return SwapReady{any_key(rng), {rng.next_u64(), rng.next_u64()}, any_reason(rng)};
         case 8: return SwapClose{any_key(rng), any_reason(rng)};
         case 9: return any_state(rng);
-        case 10: {
+        case 10: return any_push(rng);
+        case 11: return PushAck{any_key(rng), any_reason(rng)};
+        case 12: {
             const ByteCount size{1 + any(rng, limits::job_spec_bytes_max - 1)};
             return made_here(author, JobAnnouncement{any_id<JobId>(rng), any_name(rng), size});
         }
-        case 11: return made_here(author, any_report(rng));
-        case 12: return made_here(author, JobControl{any_id<JobId>(rng)});
-        case 13: {
+        case 13: return made_here(author, any_report(rng));
+        case 14: return made_here(author, JobControl{any_id<JobId>(rng)});
+        case 15: {
             const auto reason = static_cast<EndReason>(1 + rng.below(3));
             return made_here(author, JobEnd{any_id<JobId>(rng), reason, any_progress(rng)});
         }
-        case 14: {
+        case 16: {
             const ByteCount size{1 + any(rng, limits::blob_bytes_max - 1)};
             return made_here(
                 author, Final{any_id<JobId>(rng), any_id<BlobHash>(rng), size, any_progress(rng)});
         }
-        case 15: return StateRequest{any_id<JobId>(rng)};
-        case 16:
+        case 17: return StateRequest{any_id<JobId>(rng)};
+        case 18:
             return StateOffer{
                 any_id<JobId>(rng),
                 any_id<BlobHash>(rng),
                 ByteCount{any(rng, limits::blob_bytes_max)},
                 any_duration(rng, limits::busy_max),
                 any_progress(rng)};
-        case 17: return BlobRequest{any_id<BlobHash>(rng), any(rng, limits::blob_bytes_max)};
+        case 19: return BlobRequest{any_id<BlobHash>(rng), any(rng, limits::blob_bytes_max)};
         default: return any_blob_chunk(rng);
     }
 }

@@ -28,15 +28,6 @@ namespace {
 template <typename One, typename... Others>
 constexpr bool is_any_of = (std::is_same_v<std::decay_t<One>, Others> || ...);
 
-/// The world's own hash of blobs; the daemon's is BLAKE2b.
-core::BlobHash hash_of(const Bytes& bytes) {
-    const core::Hash128 hash = core::hash128({}, bytes);
-    core::BlobHash id;
-    core::store_le(id.bytes.data(), hash.low);
-    core::store_le(id.bytes.data() + 8, hash.high);
-    return id;
-}
-
 void append(Bytes& bytes, core::FloatView values) {
     const auto* begin = reinterpret_cast<const std::uint8_t*>(values.data());
     bytes.insert(bytes.end(), begin, begin + values.size_bytes());
@@ -54,6 +45,14 @@ Error voided() {
 }
 
 }  // namespace
+
+core::BlobHash hash_of(const Bytes& bytes) {
+    const core::Hash128 hash = core::hash128({}, bytes);
+    core::BlobHash id;
+    core::store_le(id.bytes.data(), hash.low);
+    core::store_le(id.bytes.data() + 8, hash.high);
+    return id;
+}
 
 WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer, const Lives& lives) {
     P2P_CHECK(trainer != nullptr || !touches_parameters(order));
@@ -79,6 +78,15 @@ WorkDone Workbench::work(const core::WorkOrder& order, Trainer* trainer, const L
                 return done(
                     apply(one, *trainer, lives),
                     of_floats(one.range.floats, costs.apply_seconds_a_float));
+            },
+            [&](const core::EncodePush& one) {
+                return done(
+                    encode_push(one, *trainer),
+                    of_floats(one.range.floats, costs.encode_seconds_a_float));
+            },
+            [&](const core::AbsorbPush& one) {
+                const double each = costs.decode_seconds_a_float + costs.apply_seconds_a_float;
+                return done(absorb_push(one, *trainer), of_floats(one.range.floats, each));
             },
             [&](const core::Evaluate&) {
                 return done(trainer->evaluate(2000), costs.evaluate_seconds);
@@ -139,6 +147,8 @@ bool Workbench::touches_parameters(const core::WorkOrder& order) {
                 decltype(one),
                 core::Encode,
                 core::Apply,
+                core::EncodePush,
+                core::AbsorbPush,
                 core::Evaluate,
                 core::TakeSketch,
                 core::Freeze,
@@ -330,6 +340,7 @@ void Workbench::drop_job(core::JobId job) {
     std::erase_if(encoded_, is_of_it);
     std::erase_if(arriving_, is_of_it);
     round_.erase(job);
+    std::erase_if(pushes_, [job](const auto& each) { return each.first.first == job; });
     outer_.erase(job);
 }
 
@@ -338,6 +349,7 @@ void Workbench::drop_all() {
     encoded_.clear();
     arriving_.clear();
     round_.clear();
+    pushes_.clear();
     outer_.clear();
     blobs_.clear();
 }

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "core/codec/edge.hpp"
+#include "core/node/push_values.hpp"
 #include "core/node/work.hpp"
 #include "core/train/outer.hpp"
 #include "tools/sim/audit.hpp"
@@ -43,6 +44,9 @@ struct WorkbenchSetup {
     Audit* audit = nullptr;
     const std::map<core::PeerId, std::size_t>* index = nullptr;  ///< of each peer
 };
+
+/// The world's own hash of blobs; the daemon's is BLAKE2b.
+[[nodiscard]] core::BlobHash hash_of(const core::Bytes& bytes);
 
 class Workbench {
   public:
@@ -78,12 +82,15 @@ class Workbench {
     core::WorkResult decode(const core::Decode& order);
     core::WorkResult apply(const core::Apply& order, Trainer& trainer, const Lives& lives);
     void take_round_snapshot(const core::TakeRoundSnapshot& order, Trainer& trainer);
+    core::WorkResult encode_push(const core::EncodePush& order, Trainer& trainer);
+    core::WorkResult absorb_push(const core::AbsorbPush& order, Trainer& trainer);
     std::optional<core::WorkResult> step_outer(const core::OuterStep& order, Trainer& trainer);
     core::WorkResult freeze(const core::Freeze& order, Trainer& trainer);
     core::WorkResult check(const core::CheckBlob& order, Trainer& trainer);
     core::WorkResult adopt(const core::Adopt& order, Trainer& trainer);
     core::WorkResult recall();
     core::WorkResult read_spec(const core::ReadSpec& order);
+    [[nodiscard]] core::PushValues& push_values(core::JobId job, core::ShardIndex shard);
     void do_at_once(const core::StoreChunk& order);
     void do_at_once(const core::StoreBlob& order);
     void do_at_once(const core::DropSwap& order);
@@ -104,6 +111,7 @@ class Workbench {
 
     std::map<core::JobId, Round> round_;  // the newest
     std::map<core::JobId, core::OuterMomentum> outer_;
+    std::map<std::pair<core::JobId, core::ShardIndex>, core::PushValues> pushes_;
     std::map<core::BlobHash, std::shared_ptr<core::Bytes>> blobs_;
 };
 

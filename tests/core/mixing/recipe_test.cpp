@@ -51,26 +51,32 @@ TEST(Recipe, RefusesPartnersThatDoNotGoWithTheRounds) {
 }
 
 TEST(Recipe, RefusesNumbersThatAnAxisCannotHave) {
-    for (const auto& [axis, value] : std::vector<std::pair<std::string, std::string>>{
-             {"partners", "groups(1)"},
-             {"partners", "groups"},
-             {"partners", "groups(2.5)"},
-             {"partners", "random(3)"},
-             {"when", "adaptive(0.2,0.1)"},
-             {"when", "every(1,2)"},
-             {"warmup", "many"},
-             {"wait", "delay(-1)"},
-             {"shards", "staggered(1)"},
-             {"local", "quasi-global(1)"},
-             {"local", "global-hint(1)"},
-             {"local", "anchor(1,0.5)"},
-             {"local", "compensate(-1)"},
-             {"local", "predict(1)"},
-             {"outer", "nesterov(0,0.9)"},
-             {"outer", "nesterov(0.7,1)"},
-             {"outer", "noloco(1,0.5,0)"},
-             {"guard", "clip"},
-             {"guard", "norm(x)"}}) {
+    for (const auto& [axis, value] :
+         std::vector<std::pair<std::string, std::string>>{{"partners", "groups(1)"},
+                                                          {"partners", "groups"},
+                                                          {"partners", "groups(2.5)"},
+                                                          {"partners", "random(3)"},
+                                                          {"when", "adaptive(0.2,0.1)"},
+                                                          {"when", "every(1,2)"},
+                                                          {"warmup", "many"},
+                                                          {"wait", "delay(-1)"},
+                                                          {"shards", "staggered(1)"},
+                                                          {"local", "quasi-global(1)"},
+                                                          {"local", "global-hint(1)"},
+                                                          {"local", "anchor(1,0.5)"},
+                                                          {"local", "compensate(-1)"},
+                                                          {"local", "predict(1)"},
+                                                          {"outer", "nesterov(0,0.9)"},
+                                                          {"outer", "nesterov(0.7,1)"},
+                                                          {"outer", "noloco(1,0.5,0)"},
+                                                          {"exchange", "gather(2)"},
+                                                          {"exchange", "push(1)"},
+                                                          {"when", "chance(0)"},
+                                                          {"partners", "density(1)"},
+                                                          {"wait", "bounded(3,2)"},
+                                                          {"shards", "ready(2)"},
+                                                          {"guard", "clip"},
+                                                          {"guard", "norm(x)"}}) {
         const auto recipe = resolve_recipe("ad-psgd", {{axis, value}}, 16);
         ASSERT_FALSE(recipe) << axis << " = " << value;
         EXPECT_NE(std::string::npos, recipe.error().what.find(value));
@@ -93,6 +99,28 @@ TEST(Recipe, TakesEveryCodecThatItNamesWhereTheNameIsWrong) {
         const bool is_taken = resolve_recipe("ad-psgd", {{"codec", name}}, 1).has_value();
         EXPECT_EQ(codec.id != CodecId::q4, is_taken) << name;
         EXPECT_EQ(is_taken, (told + ",").find(" " + name + ",") != std::string::npos) << told;
+    }
+}
+
+TEST(Recipe, RefusesWhatMakesNoSenseOfAPushAndSaysWhy) {
+    using Axes = std::map<std::string, std::string>;
+    const std::vector<std::pair<std::string, Axes>> clashes{
+        {"layup", {{"codec", "delta(q8)"}}},
+        {"layup", {{"partners", "all"}}},
+        {"layup", {{"wait", "round"}, {"partners", "ring"}}},
+        {"layup", {{"guard", "clip(0.1)"}}},
+        {"layup", {{"outer", "nesterov"}}},
+        {"sparse-loco", {{"codec", "modulo(1)"}}},
+        {"sparse-loco", {{"partners", "random"}, {"wait", "none"}}},
+        {"ad-psgd", {{"guard", "descent"}}},
+        {"ad-psgd", {{"when", "chance(0.5)"}}},
+        {"dssp", {{"partners", "all"}}},
+        {"dssp", {{"when", "continuous"}}}};
+    for (const auto& [name, axes] : clashes) {
+        const auto recipe = resolve_recipe(name, axes, 8);
+        ASSERT_FALSE(recipe) << recipe->text();
+        EXPECT_FALSE(recipe.error().why.empty());
+        EXPECT_FALSE(recipe.error().next.empty());
     }
 }
 

@@ -87,16 +87,17 @@ TEST(Anchor, IsWhereTheReplicaStoodAtTheNewestOuterStep) {
     EXPECT_EQ(2, x[0]);
 }
 
-TEST(GlobalHint, BendsStepsByTheMeanMovementOfTheLastRound) {
+TEST(GlobalHint, TakesGradientsWhereTheMeshHasGoneByTheMovementOfTheLastRound) {
     RuleWalk walk({Local::global_hint, 0.5, 0}, {0}, 0);
     walk.step(0.125, 0, 1);
     walk.step(0.125, 0, 1);
-    EXPECT_FLOAT_EQ(-0.25F, walk.x[0]);  // no round is over, no hint
-    walk.displace(0, {-0.25F});          // from 0 to -0.5 at rates of 0.25: a gradient of 2
+    EXPECT_FLOAT_EQ(-0.125F, walk.gradient_at[0]);  // no round is over, no hint
+    walk.displace(0, {-0.25F});                     // from 0 to -0.5 at rates of 0.25: 2 a rate
     walk.step(0.125, 0, 1);
-    EXPECT_FLOAT_EQ(-0.5F - 0.125F * (1 + 0.5F * 2), walk.x[0]);
+    EXPECT_FLOAT_EQ(-0.5F, walk.gradient_at[0]);  // just merged: it stands where the mesh is
     walk.step(0.125, 0, 1);
-    EXPECT_FLOAT_EQ(-0.5F - 2 * 0.125F * (1 + 0.5F * 2), walk.x[0]);
+    EXPECT_FLOAT_EQ(-0.625F - 0.5F * 2 * 0.125F, walk.gradient_at[0]);
+    EXPECT_FLOAT_EQ(-0.5F - 2 * 0.125F, walk.x[0]);  // what it moved by is its own steps
 }
 
 TEST(GlobalHint, TakesSeveralMergesWithoutAStepBetweenForOneRound) {
@@ -106,8 +107,9 @@ TEST(GlobalHint, TakesSeveralMergesWithoutAStepBetweenForOneRound) {
     walk.displace(0, {-0.25F});
     walk.displace(1, {0.25F});
     walk.step(0.125, 0, 1);
-    EXPECT_FLOAT_EQ(-0.5F - 0.125F * (1 + 0.5F * 2), walk.x[0]);
-    EXPECT_FLOAT_EQ(0 - 0.125F * 1, walk.x[1]);  // it came back to where it was
+    walk.step(0.125, 0, 1);
+    EXPECT_FLOAT_EQ(-0.625F - 0.5F * 2 * 0.125F, walk.gradient_at[0]);
+    EXPECT_FLOAT_EQ(0 - 0.125F, walk.gradient_at[1]);  // it came back to where it was
 }
 
 TEST(Predict, TakesTheGradientWhereMomentumAloneWouldLead) {

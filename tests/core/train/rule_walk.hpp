@@ -42,7 +42,7 @@ class RuleWalk {
         for (std::size_t i = 0; i < x.size(); ++i)
             gradient[i] = slope * gradient_at[i] + offset;
         optimizer.step(x, gradient, rule.gradient_rate(lr));
-        rule.after_step(x, gradient, lr);
+        rule.after_step(gradient, lr);
     }
 
     /// As a replica does.
