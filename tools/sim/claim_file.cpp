@@ -234,7 +234,8 @@ class ClaimReader {
         if (has_target(claim_.measure) && !(claim_.bound > 0)) {
             return fault(root, "the bound of a ratio is above 0");
         }
-        if (!claim_.is_expected && claim_.why.empty()) {
+        const bool is_small_expected = !is_small_expected_ || claim_.is_expected_small;
+        if (!(claim_.is_expected && is_small_expected) && claim_.why.empty()) {
             return fault(root, "expected = false wants a why");
         }
         if (tries_of(claim_.recipe) != tries_of(claim_.baseline)) {

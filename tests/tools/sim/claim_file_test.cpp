@@ -106,6 +106,14 @@ TEST(ClaimFile, RefusesWhatMakesNoSense) {
     }
 }
 
+TEST(ClaimFile, WantsToBeToldWhyASmallRunAloneIsNotExpectedToHold) {
+    std::string text = with("baseline = [\"lr=4\"]\nexpected = true", "expected = false");
+    text.replace(text.find("expected = false\nwhy"), 16, "expected = true");
+    EXPECT_TRUE(parse_claim("two.toml", text));
+    const std::string why = "why = \"they are not\"\n";
+    EXPECT_FALSE(parse_claim("two.toml", text.replace(text.find(why), why.size(), "")));
+}
+
 TEST(ClaimFile, RefusesMoreTriesForOneSideThanForTheOther) {
     const auto claim = parse_claim("two.toml", with("rates = [1, 2, 3,", "rates = [3,"));
     ASSERT_FALSE(claim);
