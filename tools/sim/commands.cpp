@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,6 +14,8 @@
 #include "tools/sim/curves.hpp"
 #include "tools/sim/parallel.hpp"
 #include "tools/sim/run.hpp"
+#include "tools/sim/say.hpp"
+#include "tools/sim/settings.hpp"
 #include "tools/sim/stage_file.hpp"
 #include "tools/sim/table.hpp"
 #include "tools/sim/trace.hpp"
@@ -29,35 +30,8 @@ namespace {
 
 constexpr double target_below_free = 0.005;
 
-void say(const std::string& text) {
-    std::fputs((text + "\n").c_str(), stderr);
-}
-
-int tell(const Error& error, int code) {
-    say("p2psim: " + error.what);
-    if (!error.why.empty()) say("  why:  " + error.why);
-    if (!error.next.empty()) say("  next: " + error.next);
-    return code;
-}
-
 bool is_json(const Options& options) {
     return options.format != "table";
-}
-
-Result<std::map<std::string, std::string>> read_axes(const std::vector<std::string>& given) {
-    std::map<std::string, std::string> axes;
-    for (const std::string& text : given) {
-        const auto equals = text.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            return Error{
-                core::ErrorCode::invalid,
-                "--set " + text,
-                "it is not of the form axis=value",
-                "write for example --set codec=q8"};
-        }
-        axes[text.substr(0, equals)] = text.substr(equals + 1);
-    }
-    return axes;
 }
 
 Result<RunRequest> make_request(const Options& options) {
@@ -65,8 +39,8 @@ Result<RunRequest> make_request(const Options& options) {
     if (!stage) return stage.error();
     auto data = core::load_dataset(options.data);
     if (!data) return data.error();
-    auto axes = read_axes(options.axes);
-    if (!axes) return axes.error();
+    auto axes = read_settings(options.axes);
+    if (!axes) return axes.error().with_context("--set");
     RunRequest request;
     request.stage = *std::move(stage);
     request.recipe = options.recipe;
@@ -166,7 +140,7 @@ Result<RunRequest> with_recipe(const RunRequest& base, const std::string& text) 
     const std::vector<std::string> parts = split(text, ':');
     request.recipe = parts.front();
     request.label = text;
-    const auto axes = read_axes({parts.begin() + 1, parts.end()});
+    const auto axes = read_settings({parts.begin() + 1, parts.end()});
     if (!axes) return axes.error();
     for (const auto& [axis, value] : *axes)
         request.axes.insert_or_assign(axis, value);

@@ -29,13 +29,18 @@ struct Options {
     std::size_t links = 0;
     std::size_t looks = 40;
     std::size_t jobs = 2;
-    std::string curves;  ///< a file; empty: none
-    std::string trace;   ///< a file; empty: none
+    std::string curves;              ///< a file; empty: none
+    std::string trace;               ///< a file; empty: none
+    std::vector<std::string> names;  ///< of claims; none: all
+    std::string folder;              ///< of claims; empty: tests/papers
+    std::uint64_t claim_seeds = 0;   ///< 0: as many as the house wants
+    bool is_small = false;
 };
 
 [[nodiscard]] int run_one(const Options& options);
 [[nodiscard]] int replay(const Options& options);
 [[nodiscard]] int compare(const Options& options);
+[[nodiscard]] int claims(const Options& options);
 [[nodiscard]] int show_recipes(const Options& options);
 [[nodiscard]] int show_stages(const Options& options);
 

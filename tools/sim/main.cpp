@@ -53,6 +53,19 @@ void add_running(CLI::App* command, Options& options) {
         ->capture_default_str();
 }
 
+void add_claims(CLI::App* command, Options& options) {
+    add_common(command, options);
+    command->add_option("names", options.names, "files of the folder, without .toml; none: all");
+    command->add_option("--folder", options.folder, "of the claims; tests/papers unless given");
+    command->add_flag("--small", options.is_small, "no tuning, 3 seeds, only claims with [small]");
+    command->add_option("--seeds", options.claim_seeds, "pairs of runs; 5 unless given, or 3")
+        ->check(CLI::Range(2, 10'000));
+    command->add_option("--jobs", options.jobs, "runs at the same time")
+        ->check(CLI::Range(1, 1'000))
+        ->capture_default_str();
+    command->add_option("--data", options.data, "folder of the data set")->capture_default_str();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,6 +76,7 @@ int main(int argc, char** argv) {
     auto* stages = app.add_subcommand("stages", "the stages that come with the program");
     auto* run = app.add_subcommand("run", "one recipe on one stage");
     auto* replay = app.add_subcommand("replay", "a traced run again: is it still the same?");
+    auto* papers = app.add_subcommand("claims", "what the papers claim of their recipes, tested");
     auto* both = app.add_subcommand("compare", "several recipes on one stage, over seeds");
     add_common(recipes, options);
     add_common(stages, options);
@@ -70,6 +84,7 @@ int main(int argc, char** argv) {
     run->add_option("--recipe", options.recipe, "see p2psim recipes")->capture_default_str();
     run->add_option("--trace", options.trace, "write what a replay needs to this file");
     replay->add_option("trace", options.trace, "a file that run --trace has written")->required();
+    add_claims(papers, options);
     add_running(both, options);
     both->add_option(
             "--recipes", options.recipes, "a,b:axis=value:axis=value,c; free sets the target")
@@ -89,5 +104,6 @@ int main(int argc, char** argv) {
     if (recipes->parsed()) return p2p::sim::show_recipes(options);
     if (stages->parsed()) return p2p::sim::show_stages(options);
     if (replay->parsed()) return p2p::sim::replay(options);
+    if (papers->parsed()) return p2p::sim::claims(options);
     return run->parsed() ? p2p::sim::run_one(options) : p2p::sim::compare(options);
 }

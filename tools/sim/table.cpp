@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -313,6 +314,15 @@ Json outcome_json(const Outcome& outcome) {
     return json;
 }
 
+namespace {
+
+/// JSON has no word for what a model that has come apart gives.
+double number_from(const Json& value) {
+    return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+}  // namespace
+
 Outcome outcome_from_json(const Json& json) {
     Outcome outcome;
     outcome.recipe = json["recipe"];
@@ -331,14 +341,14 @@ Outcome outcome_from_json(const Json& json) {
             {.seconds = point["seconds"],
              .samples = point["samples"],
              .megabytes = point["megabytes"],
-             .loss_median = point["loss"],
+             .loss_median = number_from(point["loss"]),
              .accuracy_median = point["accuracy_ratio"],
-             .distance_ratio = point["distance_ratio"]});
+             .distance_ratio = number_from(point["distance_ratio"])});
     }
     for (const Json& node : json["nodes"]) {
         outcome.nodes.push_back(
             {.accuracy = node["accuracy_ratio"],
-             .loss = node["loss"],
+             .loss = number_from(node["loss"]),
              .utilization = node["utilization_ratio"],
              .waiting_seconds = node["waiting_seconds"],
              .samples = node["samples"],
