@@ -29,8 +29,10 @@ struct Options {
     std::size_t links = 0;
     std::size_t looks = 40;
     std::size_t jobs = 2;
-    std::string curves;  ///< a file; empty: none
-    std::string trace;   ///< a file; empty: none
+    std::string curves;                  ///< a file; empty: none
+    std::string trace;                   ///< a file; empty: none
+    std::string job;                     ///< a job file, of from-mesh
+    std::vector<std::string> documents;  ///< files, of from-mesh
 };
 
 [[nodiscard]] int run_one(const Options& options);
@@ -38,5 +40,6 @@ struct Options {
 [[nodiscard]] int compare(const Options& options);
 [[nodiscard]] int show_recipes(const Options& options);
 [[nodiscard]] int show_stages(const Options& options);
+[[nodiscard]] int from_mesh(const Options& options);
 
 }  // namespace p2p::sim
