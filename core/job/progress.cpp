@@ -26,6 +26,7 @@ void Progress::on_report(TimePoint now, PeerId peer, SampleCount samples) {
         counter.samples = samples;
         counter.at = now;
         first_others_ += samples;
+        others_sum_ += samples;
         return;
     }
     const double seconds = to_seconds(now - counter.at);
@@ -40,6 +41,7 @@ void Progress::on_report(TimePoint now, PeerId peer, SampleCount samples) {
         }
     }
     counter.samples += SampleCount{static_cast<std::uint64_t>(growth)};
+    others_sum_ += SampleCount{static_cast<std::uint64_t>(growth)};
     const double rate = growth / seconds;
     counter.per_second = std::max(rate, counter.per_second.value_or(rate) * 0.9);
     counter.at = now;
@@ -50,10 +52,7 @@ SampleCount Progress::own() const {
 }
 
 SampleCount Progress::mesh() const {
-    SampleCount sum = own();
-    for (const auto& [peer, counter] : others_)
-        sum += counter.samples;
-    return sum;
+    return own() + others_sum_;
 }
 
 SampleCount Progress::of(PeerId peer) const {

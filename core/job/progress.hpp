@@ -73,6 +73,7 @@ class Progress {
     SampleCount trainer_;
     SampleCount lost_;  // done by this node, forgotten by a restart
     std::map<PeerId, Counter> others_;
+    SampleCount others_sum_;  // kept, since it is asked for with each report of a large mesh
     std::optional<TimePoint> current_at_;  // of the last swap of this process
     SampleCount current_own_;
     SampleCount current_others_;

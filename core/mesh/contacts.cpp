@@ -17,6 +17,7 @@ constexpr Duration courtesy = std::chrono::seconds{1};  // the higher id lets th
 
 void Contacts::add(TimePoint now, PeerId peer, const std::vector<std::string>& addresses) {
     if (peer == self_) return;
+    if (addresses.empty() && !contacts_.contains(peer)) return;  // nothing to dial, or to look at
     const auto [found, is_new] = contacts_.try_emplace(peer);
     Contact& contact = found->second;
     if (is_new) contact.next_try = self_ < peer ? now : now + courtesy;

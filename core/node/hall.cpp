@@ -18,7 +18,7 @@ Node::Hall::Hall(NodeConfig config, PeerId self, Rng rng)
       self_(self),
       rng_(rng),
       desk_(self),
-      trust_(self, config_.allowed),
+      trust_(self, std::exchange(config_.allowed, {})),
       contacts_(self, rng_.split(1)),
       liveness_(
           {.ping_interval = config_.ping_interval,
@@ -61,15 +61,18 @@ void Node::Hall::on_started(TimePoint now, Effects& effects) {
 
 /// Every allowed peer is dialled at all addresses that anybody knows of it.
 void Node::Hall::learn_addresses(TimePoint now) {
+    for (const auto& [id, peer] : trust_.peers())
+        learn_addresses_of(now, peer);
+}
+
+void Node::Hall::learn_addresses_of(TimePoint now, const AllowedPeer& peer) {
     if (config_.network.is_zero()) return;
-    for (const auto& [id, peer] : trust_.peers()) {
-        contacts_.add(now, id, peer.addresses);
-        if (const auto boot = config_.bootstrap.find(id); boot != config_.bootstrap.end()) {
-            contacts_.add(now, id, boot->second);
-        }
-        if (const PeerRecord* record = directory_.find(id)) {
-            contacts_.add(now, id, record->addresses);
-        }
+    contacts_.add(now, peer.id, peer.addresses);
+    if (const auto boot = config_.bootstrap.find(peer.id); boot != config_.bootstrap.end()) {
+        contacts_.add(now, peer.id, boot->second);
+    }
+    if (const PeerRecord* record = directory_.find(peer.id)) {
+        contacts_.add(now, peer.id, record->addresses);
     }
 }
 

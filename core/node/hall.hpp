@@ -98,6 +98,7 @@ class Node::Hall {
     [[nodiscard]] bool pump_blobs(PeerId peer, BulkLane& lane, Effects& effects);
     void send_records(PeerId peer, Effects& effects) const;
     void learn_addresses(TimePoint now);
+    void learn_addresses_of(TimePoint now, const AllowedPeer& peer);
     void forget_finished(TimePoint now, Effects& effects);
     void answer_shutdown(Effects& effects);
     [[nodiscard]] PeerRecord own_record() const;

@@ -143,12 +143,11 @@ void Node::Hall::answer_shutdown(Effects& effects) {
 Result<CommandDone> Node::Hall::act(TimePoint now, const AdoptConfig& adopt, Effects& effects) {
     const NodeConfig& fresh = *adopt.config;
     config_.network = fresh.network;
-    config_.allowed = fresh.allowed;
     config_.bootstrap = fresh.bootstrap;
     config_.accept = fresh.accept;
     config_.datasets = fresh.datasets;
     config_.site = fresh.site;
-    trust_.replace(config_.allowed);
+    trust_.replace(fresh.allowed);
     std::vector<PeerId> strangers;
     for (const auto& [peer, lane] : desk_.lanes()) {
         if (!trust_.may_connect(peer)) strangers.push_back(peer);

@@ -45,7 +45,8 @@ void Node::Hall::on(TimePoint now, PeerId from, const PeerRecords& records, Effe
         news.records.push_back(record);
     }
     if (news.records.empty()) return;
-    learn_addresses(now);
+    for (const Signed<PeerRecord>& record : news.records)
+        learn_addresses_of(now, trust_.peers().at(record.author));
     desk_.broadcast(news, from, effects);
 }
 

@@ -223,9 +223,10 @@ void JobRun::begin_when_possible(TimePoint now, Effects& effects) {
     if (!is_trainer_ready_ || state_ != JobState::waiting || is_stopping_) return;
     if (is_observing_end_) return look_at_end(now, effects);
     std::uint32_t present = 1;
-    for (const auto& [peer, member] : members_.all()) {
-        const bool takes_part = member.state() == JobState::waiting || is_mixing(member.state());
-        if (member.is_linked && takes_part) ++present;
+    for (const auto& [peer, incarnation] : linked_) {
+        const Members::Member* member = members_.find(peer);
+        if (member == nullptr) continue;
+        if (member->state() == JobState::waiting || is_mixing(member->state())) ++present;
     }
     const bool has_begun = stepped_.steps > StepCount{} || ending_->reason().has_value();
     if (!has_begun && present < spec_->mixing.min_peers) {
@@ -260,9 +261,11 @@ void JobRun::begin(TimePoint now, Effects& effects) {
 
 void JobRun::pace(TimePoint now, Effects& effects) {
     if (!is_trainer_ready_) return;
-    const auto members = members_.live_in(now, {JobState::running});
-    const auto linked = std::count_if(
-        members.begin(), members.end(), [&](PeerId peer) { return linked_.contains(peer); });
+    const auto linked = std::count_if(linked_.begin(), linked_.end(), [&](const auto& link) {
+        const Members::Member* member = members_.find(link.first);
+        return member != nullptr && member->state() == JobState::running
+               && members_.is_live(now, *member);
+    });
     const bool is_standing = state_ != JobState::running || is_stopping_;
     effects.emplace_back(Pace{
         .job = job_,

@@ -44,8 +44,8 @@ std::string verdict_word(const Verdict& verdict) {
 
 std::string expectation(const Verdict& verdict) {
     if (verdict.is_as_expected()) return "";
-    return verdict.holds() ? "it holds, which was not expected"
-                           : "it does not hold, which was expected";
+    return verdict.holds() ? "it holds, though it was not expected to"
+                           : "it does not hold, though it was expected to";
 }
 
 /// What stands below the table of one of them.

@@ -50,6 +50,8 @@ Result<RunRequest> make_request(const Options& options) {
     request.limit_seconds = options.limit;
     request.looks = options.looks;
     request.links_a_node = options.links;
+    if (options.links == 0 && request.stage.crowd)
+        request.links_a_node = request.stage.crowd->links;
     return request;
 }
 

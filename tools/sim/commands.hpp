@@ -35,6 +35,8 @@ struct Options {
     std::string folder;              ///< of claims; empty: tests/papers
     std::uint64_t claim_seeds = 0;   ///< 0: as many as the house wants
     bool is_small = false;
+    std::string job;                     ///< a job file, of from-mesh
+    std::vector<std::string> documents;  ///< files, of from-mesh
 };
 
 [[nodiscard]] int run_one(const Options& options);
@@ -43,5 +45,6 @@ struct Options {
 [[nodiscard]] int claims(const Options& options);
 [[nodiscard]] int show_recipes(const Options& options);
 [[nodiscard]] int show_stages(const Options& options);
+[[nodiscard]] int from_mesh(const Options& options);
 
 }  // namespace p2p::sim

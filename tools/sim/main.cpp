@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
     auto* replay = app.add_subcommand("replay", "a traced run again: is it still the same?");
     auto* papers = app.add_subcommand("claims", "what the papers claim of their recipes, tested");
     auto* both = app.add_subcommand("compare", "several recipes on one stage, over seeds");
+    auto* from_mesh = app.add_subcommand("from-mesh", "a stage file of what a live mesh measured");
     add_common(recipes, options);
     add_common(stages, options);
     add_running(run, options);
@@ -95,6 +96,14 @@ int main(int argc, char** argv) {
     both->add_option("--jobs", options.jobs, "runs at the same time")
         ->check(CLI::Range(1, 1'000))
         ->capture_default_str();
+    from_mesh
+        ->add_option(
+            "documents",
+            options.documents,
+            "files with what p2pctl peer list, job show and status print with -o json")
+        ->required();
+    from_mesh->add_option("--job", options.job, "the job file that the stage is to name")
+        ->required();
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -103,6 +112,7 @@ int main(int argc, char** argv) {
     }
     if (recipes->parsed()) return p2p::sim::show_recipes(options);
     if (stages->parsed()) return p2p::sim::show_stages(options);
+    if (from_mesh->parsed()) return p2p::sim::from_mesh(options);
     if (replay->parsed()) return p2p::sim::replay(options);
     if (papers->parsed()) return p2p::sim::claims(options);
     return run->parsed() ? p2p::sim::run_one(options) : p2p::sim::compare(options);

@@ -28,7 +28,9 @@ Network::Network(
       stage_(stage),
       site_of_(std::move(site_of)),
       rng_(rng),
-      bytes_sent_(site_of_.size()) {
+      bytes_sent_(site_of_.size()),
+      clogs_out_(stage.sites.size()),
+      clogs_in_(stage.sites.size()) {
     for (const std::size_t site : site_of_) {
         pipes_.push_back({.bytes_per_second = stage_.sites[site].inside_bytes_per_second});
         pipes_.push_back({.bytes_per_second = stage_.sites[site].inside_bytes_per_second});
@@ -76,6 +78,11 @@ double Network::seconds_alone(std::size_t from, std::size_t to, double bytes) co
 }
 
 void Network::send_word(std::size_t from, std::size_t to, double bytes, Act delivered) {
+    Direction& direction = directions_[{from, to}];
+    if (is_clogged(from, to)) {
+        direction.held.push_back({.bytes = bytes, .delivered = std::move(delivered)});
+        return;
+    }
     bytes_sent_[from] += bytes;
     TimePoint at = heap_.now;
     for (const std::size_t index : path(from, to)) {
@@ -88,10 +95,9 @@ void Network::send_word(std::size_t from, std::size_t to, double bytes, Act deli
     const Between& wire = between(from, to);
     while (wire.loss_ratio > 0 && rng_.uniform() < wire.loss_ratio)
         at += wire.round_trip;
-    Direction& direction = directions_[{from, to}];
     at = std::max(at, direction.last_word_at);
     direction.last_word_at = at;
-    heap_.at(at, std::move(delivered));
+    if (delivered) heap_.at(at, std::move(delivered));
 }
 
 void Network::send_bulk(std::size_t from, std::size_t to, double bytes, Act left, Act delivered) {
@@ -100,9 +106,38 @@ void Network::send_bulk(std::size_t from, std::size_t to, double bytes, Act left
     pump({from, to});
 }
 
+bool Network::is_clogged(std::size_t from, std::size_t to) const {
+    const std::size_t a = site_of_[from];
+    const std::size_t b = site_of_[to];
+    return a != b && (clogs_out_[a] > 0 || clogs_in_[b] > 0);
+}
+
+void Network::clog(std::size_t site, Way way) {
+    if (way != Way::in) ++clogs_out_[site];
+    if (way != Way::out) ++clogs_in_[site];
+}
+
+void Network::unclog(std::size_t site, Way way) {
+    if (way != Way::in) --clogs_out_[site];
+    if (way != Way::out) --clogs_in_[site];
+    for (auto& [pair, direction] : directions_) {
+        if (site_of_[pair.first] != site && site_of_[pair.second] != site) continue;
+        const Duration late = round_trip(pair.first, pair.second);
+        const auto again = [this, pair = pair, epoch = direction.epoch] {
+            Direction& mine = directions_[pair];
+            if (mine.epoch != epoch) return;
+            for (Word& word : std::exchange(mine.held, {}))
+                send_word(pair.first, pair.second, word.bytes, std::move(word.delivered));
+            pump(pair);
+        };
+        heap_.after(late, again);
+    }
+}
+
 void Network::drop_queue(std::size_t from, std::size_t to) {
     Direction& direction = directions_[{from, to}];
     direction.waiting.clear();
+    direction.held.clear();
     direction.in_pipes = 0;
     ++direction.epoch;
 }
@@ -110,6 +145,7 @@ void Network::drop_queue(std::size_t from, std::size_t to) {
 /// A piece runs through all pipes of its path without being stored whole in between; each pipe is
 /// taken for as long as the piece takes there.
 void Network::pump(Pair pair) {
+    if (is_clogged(pair.first, pair.second) || is_clogged(pair.second, pair.first)) return;
     Direction& direction = directions_[pair];
     while (direction.in_pipes < pieces_in_pipes_max && !direction.waiting.empty()) {
         Piece piece = std::move(direction.waiting.front());

@@ -30,11 +30,22 @@ class Network {
     /// `heap` must outlive this. `site_of`: by node, an index into stage.sites.
     Network(EventHeap& heap, const Stage& stage, std::vector<std::size_t> site_of, core::Rng rng);
 
-    /// `delivered` happens at the receiver, never before what was sent earlier in this direction.
+    /// `delivered` happens at the receiver, never before what was sent earlier in this direction;
+    /// empty: bytes that nobody looks at.
     void send_word(std::size_t from, std::size_t to, double bytes, Act delivered);
 
     /// `left`: the sender may hand over more; `delivered`: the last byte is there.
     void send_bulk(std::size_t from, std::size_t to, double bytes, Act left, Act delivered);
+
+    /// From now on what leaves (or enters) the site gets nowhere, and nobody is told. Words wait as
+    /// TCP would send them again; bulk waits in both directions, since what acknowledges it is lost
+    /// in one of them.
+    void clog(std::size_t site, Way way);
+
+    /// What waits goes on its way, a round trip late, where its session still lives.
+    void unclog(std::size_t site, Way way);
+
+    [[nodiscard]] bool is_clogged(std::size_t from, std::size_t to) const;
 
     /// The session is gone: what had not entered the pipes never will.
     void drop_queue(std::size_t from, std::size_t to);
@@ -59,8 +70,14 @@ class Network {
         Act delivered;
     };
 
+    struct Word {
+        double bytes = 0;
+        Act delivered;
+    };
+
     struct Direction {
         std::deque<Piece> waiting;
+        std::vector<Word> held;  // by a clog
         std::size_t in_pipes = 0;
         std::uint64_t epoch = 0;
         core::TimePoint last_word_at{};
@@ -82,6 +99,8 @@ class Network {
     std::vector<Pipe> pipes_;  // up and down of each node, then of each site
     std::map<Pair, Direction> directions_;
     std::vector<double> bytes_sent_;
+    std::vector<int> clogs_out_;  // of each site: how many hold what leaves it
+    std::vector<int> clogs_in_;
 };
 
 }  // namespace p2p::sim

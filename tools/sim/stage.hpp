@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,18 +39,40 @@ struct Place {
 enum class Mishap : std::uint8_t {
     kill,    ///< no goodbye; back after `lasts`, from its last checkpoint, in a new incarnation
     freeze,  ///< as SIGSTOP; back after `lasts`
-    cut      ///< the site's wires to the others break; mended after `lasts`
+    cut,     ///< the site's wires to the others break; mended after `lasts`
+    clog,    ///< as cut, and nobody is told: bytes vanish, sockets stay open
+    slow,    ///< the node's speed times `factor`, for `lasts`
+    join     ///< the node is not there before `at`
 };
 
-/// Something that happens to a node or a site, once, or every `every` to another one drawn.
+/// Which way a clog holds bytes, seen from the site.
+enum class Way : std::uint8_t { both, out, in };
+
+/// Something that happens to a node or a site, once, or every `every` to another one drawn. One
+/// that names a node or site which is not there (--nodes made the stage smaller) does not happen.
 struct StageEvent {
     Mishap what = Mishap::kill;
     core::Duration at{};     ///< from the job's beginning
     core::Duration every{};  ///< zero: once
     core::Duration lasts = std::chrono::seconds{10};
-    std::size_t target = drawn;
+    std::size_t target = drawn;  ///< a node, or a site of `cut` and `clog`
+    double factor = 0.25;        ///< of `slow`
+    Way way = Way::both;         ///< of `clog`
 
     static constexpr std::size_t drawn = static_cast<std::size_t>(-1);
+};
+
+/// What machines and wires are drawn from, where they are not told one by one (crowd.hpp).
+struct Crowd {
+    std::uint64_t seed = 1;
+    std::size_t nodes = 100;
+    std::size_t nodes_a_site = 5;                               ///< mean; drawn evenly from 1 on
+    core::Duration round_trip = std::chrono::milliseconds{60};  ///< median between two sites
+    double round_trip_spread = 0.6;                             ///< log-normal sigma
+    double bytes_per_second_least = 1.25e6;                     ///< of a site's up- or downlink
+    double bytes_per_second_most = 125e6;
+    double speed_spread = 0.5;  ///< log-normal sigma around 1
+    std::size_t links = 8;      ///< of each node, where --links asks for no others; 0: all
 };
 
 /// What a stage was read from: with it a run can be made again where the files have changed.
@@ -70,16 +93,25 @@ struct Stage {
     std::vector<StageEvent> events;
     core::Duration step_time = std::chrono::milliseconds{10};  ///< of speed 1
     double step_jitter = 0.05;                                 ///< log-normal sigma
-    double message_scale = 1;  ///< every bulk byte counts this often
-    core::JobSpec job;         ///< without recipe and axes
-    StageText text;            ///< empty where no file was read
+    double message_scale = 1;                               ///< every bulk byte counts this often
+    core::Duration report_every = std::chrono::seconds{1};  ///< of each node, to the mesh
+    core::JobSpec job;                                      ///< without recipe and axes
+    std::optional<Crowd> crowd{};
+    StageText text;  ///< empty where no file was read
 
     [[nodiscard]] const Between& between(std::size_t a, std::size_t b) const {
         return wires[a * sites.size() + b];
     }
 
+    /// Nodes that are there from the beginning.
+    [[nodiscard]] std::size_t first_nodes() const;
+
     /// Steps a second of all machines together.
     [[nodiscard]] double steps_per_second() const;
 };
+
+/// More of the same crowd; else the stage's machines over and over, or the first of them, until
+/// there are `nodes`.
+void resize(Stage& stage, std::size_t nodes);
 
 }  // namespace p2p::sim

@@ -1,6 +1,7 @@
 #include "tools/sim/stage_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "core/data/file.hpp"
 #include "proto/spec.hpp"
 #include "proto/toml.hpp"
+#include "tools/sim/crowd.hpp"
 #include "tools/sim/toml_keys.hpp"
 
 namespace p2p::sim {
@@ -28,6 +30,33 @@ constexpr std::size_t stage_bytes_max = core::mib;
 constexpr std::size_t nodes_max = 100'000;
 constexpr std::size_t sites_max = 1'000;
 
+template <typename Value, std::size_t count>
+using Words = std::array<std::pair<std::string_view, Value>, count>;
+
+constexpr Words<Mishap, 6> mishaps{
+    {{"kill", Mishap::kill},
+     {"freeze", Mishap::freeze},
+     {"cut", Mishap::cut},
+     {"clog", Mishap::clog},
+     {"slow", Mishap::slow},
+     {"join", Mishap::join}}};
+constexpr Words<Way, 3> ways{{{"both", Way::both}, {"out", Way::out}, {"in", Way::in}}};
+
+template <typename Value, std::size_t count>
+std::optional<Value> named(const Words<Value, count>& words, std::string_view name) {
+    for (const auto& [word, value] : words)
+        if (word == name) return value;
+    return std::nullopt;
+}
+
+template <typename Value, std::size_t count>
+std::string names_of(const Words<Value, count>& words) {
+    std::string names;
+    for (const auto& [word, value] : words)
+        names += (names.empty() ? "" : ", ") + std::string(word);
+    return names;
+}
+
 /// Reads one file; members hold what later tables refer to.
 class StageReader {
   public:
@@ -40,6 +69,7 @@ class StageReader {
         const std::vector<TomlKey> keys{
             text_key("schema", schema),
             table_key("stage", [this](const TomlTable& table) { return read_head(table); }),
+            table_key("crowd", [this](const TomlTable& table) { return read_crowd(table); }),
             array_key("site", [this](const TomlTable& table) { return read_site(table); }),
             array_key("between", [this](const TomlTable& table) { return keep_wire(table); }),
             array_key("event", [this](const TomlTable& table) { return read_event(table); })};
@@ -52,6 +82,15 @@ class StageReader {
         if (stage_.step_time <= Duration::zero()) {
             return toml_fault(
                 file_, root.place, "a step takes no time: stage.step wants more than 0s");
+        }
+        if (stage_.report_every < std::chrono::milliseconds{100}) {
+            return toml_fault(file_, root.place, "stage.report_every wants 100ms or more");
+        }
+        if (stage_.crowd) {
+            if (!stage_.nodes.empty() || !wires_.empty())
+                return toml_fault(
+                    file_, root.place, "a [crowd] draws all: no [[site]], no [[between]]");
+            draw_crowd(stage_, stage_.crowd->nodes);
         }
         if (stage_.nodes.empty())
             return toml_fault(file_, root.place, "there is no [[site]] with nodes");
@@ -96,8 +135,38 @@ class StageReader {
             {text_key("description", stage_.description),
              text_key("job", job_file_),
              time_key("step", stage_.step_time),
+             time_key("report_every", stage_.report_every),
              number_key("step_jitter", stage_.step_jitter, 0, 1),
              number_key("message_scale", stage_.message_scale, 1, 1e6)});
+    }
+
+    Status read_crowd(const TomlTable& table) {
+        Crowd crowd;
+        double seed = 1;
+        double nodes = 100;
+        double nodes_a_site = 5;
+        double links = static_cast<double>(crowd.links);
+        const auto status = read_toml_keys(
+            file_,
+            table,
+            {number_key("seed", seed, 0, 1e9),
+             number_key("nodes", nodes, 1, nodes_max),
+             number_key("nodes_a_site", nodes_a_site, 1, 1000),
+             number_key("links", links, 0, 1000),
+             time_key("round_trip", crowd.round_trip),
+             number_key("round_trip_spread", crowd.round_trip_spread, 0, 3),
+             rate_key("megabits_least", crowd.bytes_per_second_least),
+             rate_key("megabits_most", crowd.bytes_per_second_most),
+             number_key("speed_spread", crowd.speed_spread, 0, 3)});
+        if (!status) return status;
+        if (crowd.bytes_per_second_most < crowd.bytes_per_second_least)
+            return toml_fault(file_, table.place, "megabits_most is below megabits_least");
+        crowd.seed = static_cast<std::uint64_t>(seed);
+        crowd.nodes = static_cast<std::size_t>(nodes);
+        crowd.nodes_a_site = static_cast<std::size_t>(nodes_a_site);
+        crowd.links = static_cast<std::size_t>(links);
+        stage_.crowd = crowd;
+        return {};
     }
 
     Status read_site(const TomlTable& table) {
@@ -191,28 +260,33 @@ class StageReader {
 
     Status read_event(const TomlTable& table) {
         StageEvent event;
-        const TomlKey what_key{
-            "what", "\"kill\", \"freeze\" or \"cut\"", [&event](const TomlValue& value) {
-                const auto* word = value.get<std::string>();
-                if (word == nullptr || (*word != "kill" && *word != "freeze" && *word != "cut"))
-                    return false;
-                event.what = *word == "kill"     ? Mishap::kill
-                             : *word == "freeze" ? Mishap::freeze
-                                                 : Mishap::cut;
-                return true;
-            }};
+        std::string word;
+        std::string way = "both";
         double target = -1;
         auto status = read_toml_keys(
             file_,
             table,
-            {what_key,
+            {text_key("what", word),
              time_key("at", event.at),
              time_key("every", event.every),
              time_key("lasts", event.lasts),
-             number_key("target", target, 0, nodes_max)});
+             number_key("target", target, 0, nodes_max),
+             number_key("factor", event.factor, 0.001, 1000),
+             text_key("way", way)});
+        if (!status) return status;
+        const auto what = named(mishaps, word);
+        if (!what) return toml_fault(file_, table.place, "what is none of " + names_of(mishaps));
+        const auto held = named(ways, way);
+        if (!held) return toml_fault(file_, table.place, "way is none of " + names_of(ways));
+        event.what = *what;
+        event.way = *held;
         if (target >= 0) event.target = static_cast<std::size_t>(target);
+        if (event.what == Mishap::join
+            && (event.target == StageEvent::drawn || event.every > Duration::zero())) {
+            return toml_fault(file_, table.place, "a join wants a target, and happens once");
+        }
         stage_.events.push_back(event);
-        return status;
+        return {};
     }
 
     Status read_job() {
@@ -259,22 +333,7 @@ std::optional<std::string> job_file_of(const TomlTable& root) {
     return job != nullptr ? job->as<std::string>() : std::nullopt;
 }
 
-/// The stage's machines over and over, or the first of them, until there are `nodes`.
-void resize(Stage& stage, std::size_t nodes) {
-    const auto given = stage.nodes;
-    stage.nodes.clear();
-    for (std::size_t i = 0; i < nodes; ++i)
-        stage.nodes.push_back(given[i % given.size()]);
-}
-
 }  // namespace
-
-double Stage::steps_per_second() const {
-    double speeds = 0;
-    for (const Place& node : nodes)
-        speeds += node.speed;
-    return speeds / core::to_seconds(step_time);
-}
 
 Result<StageText> read_stage_text(const std::string& path) {
     const std::string file = find_stage(path);

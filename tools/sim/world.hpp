@@ -13,12 +13,15 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/base/rng.hpp"
 #include "core/node/node.hpp"
 #include "tools/sim/audit.hpp"
 #include "tools/sim/event_heap.hpp"
+#include "tools/sim/heard.hpp"
 #include "tools/sim/network.hpp"
 #include "tools/sim/stage.hpp"
 #include "tools/sim/trainer.hpp"
@@ -50,7 +53,7 @@ struct WorldSetup {
     Costs costs{};
     std::function<void(std::size_t node, const core::Notice&)> on_notice{};
     OnDigest on_digest{};
-    std::size_t links_a_node = 0;  ///< allow-list: a ring and drawn chords; 0: everybody
+    std::size_t links_a_node = 0;  ///< who dials whom: a ring and drawn chords; 0: all
 };
 
 class World {
@@ -79,7 +82,7 @@ class World {
     void thaw(std::size_t node);
     void cut(std::size_t a, std::size_t b);
 
-    void mend(std::size_t a, std::size_t b) { cut_.erase(pair_of(a, b)); }
+    void mend(std::size_t a, std::size_t b) { wire(a, b).is_cut = false; }
 
     void poison_states_of(std::size_t node) { machines_[node].bench.set_lies(true); }
 
@@ -158,7 +161,29 @@ class World {
 
     using Pair = std::pair<std::size_t, std::size_t>;
 
+    /// What stands between two nodes; there is one only where they have ever met.
+    struct Wire {
+        bool is_connected = false;
+        bool is_cut = false;
+        std::uint64_t session = 0;
+        std::size_t queued_up = 0;    // bulk bytes handed over and not gone, to the higher node
+        std::size_t queued_down = 0;  // and to the lower one
+
+        [[nodiscard]] bool is_in(std::uint64_t number) const {
+            return is_connected && session == number;
+        }
+    };
+
     static Pair pair_of(std::size_t a, std::size_t b) { return {std::min(a, b), std::max(a, b)}; }
+
+    [[nodiscard]] Wire& wire(std::size_t a, std::size_t b) {
+        const Pair pair = pair_of(a, b);
+        return wires_[static_cast<std::uint64_t>(pair.first) << 32U | pair.second];
+    }
+
+    [[nodiscard]] std::size_t& queued(std::size_t from, std::size_t to) {
+        return from < to ? wire(from, to).queued_up : wire(from, to).queued_down;
+    }
 
     // world_life.cpp
     void start(std::size_t node);
@@ -170,6 +195,9 @@ class World {
     void connect(std::size_t from, std::size_t to);
     void greet(std::size_t one, std::size_t other, bool dialled_here);
     void disconnect(std::size_t a, std::size_t b, const std::string& why);
+    void tell_disconnected(std::size_t one, std::size_t other, const std::string& why);
+    void cut_off(std::size_t site, core::Duration lasts);
+    void unclog(std::size_t site, Way way);
     void schedule_event(const StageEvent& event, core::Rng rng);
     void begin_event(const StageEvent& event, std::size_t target);
 
@@ -206,13 +234,12 @@ class World {
     Audit audit_;
     KnownSpecs specs_;
     std::map<core::PeerId, std::size_t> index_;
+    Heard heard_{index_};
     std::vector<Machine> machines_;
     Network network_;
-    std::vector<std::set<std::size_t>> allowed_;  // by node; empty: everybody
-    std::set<Pair> connected_;
-    std::set<Pair> cut_;
-    std::map<Pair, std::uint64_t> sessions_;
-    std::map<Pair, std::size_t> queued_;  // bulk bytes handed over and not gone, by direction
+    std::vector<std::set<std::size_t>> allowed_;     // by node; empty: everybody
+    std::unordered_map<std::uint64_t, Wire> wires_;  // looked up and never walked
+    std::vector<Pair> unheard_;  // who has not heard, by a clog, that the second ended a session
     core::CommandId last_command_ = 0;
     std::uint64_t digest_ = 0;
     core::TimePoint next_digest_at_{};

@@ -21,6 +21,7 @@ constexpr std::uint64_t stream_wires = 2;
 constexpr std::uint64_t stream_graph = 3;
 constexpr std::uint64_t stream_events = 4;
 constexpr std::uint64_t stream_lives = 1000;
+constexpr Duration dial_patience = std::chrono::seconds{5};  // as the daemon's dialer
 
 PeerId draw_id(core::Rng& rng) {
     PeerId id;
@@ -80,8 +81,11 @@ World::World(WorldSetup setup)
         machines_.back().speed = setup_.stage.nodes[i].speed;
         index_[id] = i;
     }
+    std::set<std::size_t> late;
+    for (const StageEvent& event : setup_.stage.events)
+        if (event.what == Mishap::join) late.insert(event.target);
     for (std::size_t i = 0; i < machines_.size(); ++i)
-        start(i);
+        if (!late.contains(i)) start(i);
     std::uint64_t number = stream_events << 20U;
     for (const StageEvent& event : setup_.stage.events)
         schedule_event(event, rng_.split(++number));
@@ -98,13 +102,16 @@ core::NodeConfig World::config_of(std::size_t node) const {
     config.site = setup_.stage.sites[setup_.stage.nodes[node].site].name;
     config.network.bytes[0] = 1;
     config.incarnation = machine.incarnation;
+    config.report_interval = setup_.stage.report_every;
     config.datasets.insert(setup_.stage.job.data.set);
     for (std::size_t i = 0; i < machines_.size(); ++i) {
-        if (!may_link(node, i)) continue;
-        config.allowed.push_back(
-            {.id = machines_[i].id,
-             .name = "n" + std::to_string(i + 1),
-             .addresses = {"10.0.0.1:" + std::to_string(i + 1)}});
+        if (i == node) continue;
+        core::AllowedPeer peer{.id = machines_[i].id, .name = {}, .addresses = {}};
+        if (may_link(node, i)) {  // who has no address is trusted, and never dialled
+            peer.name = "n" + std::to_string(i + 1);
+            peer.addresses = {"10.0.0.1:" + std::to_string(i + 1)};
+        }
+        config.allowed.push_back(std::move(peer));
     }
     if (machine.saved_spec) {
         config.resumed.push_back(
@@ -158,7 +165,7 @@ void World::happen(std::size_t node, std::uint64_t life, const std::function<voi
 
 void World::kill(std::size_t node) {
     for (std::size_t i = 0; i < machines_.size(); ++i) {
-        if (i != node) disconnect(node, i, "connection reset");
+        if (i != node && may_link(node, i)) disconnect(node, i, "connection reset");
     }
     Machine& machine = machines_[node];
     machine.is_alive = false;
@@ -174,6 +181,7 @@ void World::kill(std::size_t node) {
     machine.bench.drop_all();
     ++machine.life;
     audit_.on_killed(node);
+    heard_.forget(node);
 }
 
 void World::revive(std::size_t node) {
@@ -189,34 +197,37 @@ void World::thaw(std::size_t node) {
 // --- wires ---------------------------------------------------------------------------------------
 
 void World::connect(std::size_t from, std::size_t to) {
-    const Pair pair = pair_of(from, to);
-    const bool is_possible = machines_[to].is_alive && !machines_[to].is_frozen
-                             && !cut_.contains(pair) && !connected_.contains(pair)
-                             && may_link(from, to);
-    const Duration round_trip = network_.round_trip(from, to);
-    if (!is_possible) {
-        at_node(from, round_trip, [this, from, to](Effects& effects) {
+    Wire& between = wire(from, to);
+    const bool is_clogged = network_.is_clogged(from, to) || network_.is_clogged(to, from);
+    const bool is_possible = machines_[to].is_alive && !machines_[to].is_frozen && !between.is_cut
+                             && !between.is_connected && may_link(from, to);
+    if (!is_possible || is_clogged) {
+        const Duration patience = is_clogged ? dial_patience : network_.round_trip(from, to);
+        at_node(from, patience, [this, from, to](Effects& effects) {
             const Error why{ErrorCode::unreachable, "no answer", "", ""};
             machines_[from].node->on_unreachable(heap_.now, machines_[to].id, why, effects);
         });
         return;
     }
-    connected_.insert(pair);
-    ++sessions_[pair];
-    queued_[{from, to}] = 0;
-    queued_[{to, from}] = 0;
+    between = {
+        .is_connected = true,
+        .is_cut = false,
+        .session = between.session + 1,
+        .queued_up = 0,
+        .queued_down = 0};
     greet(from, to, /*dialled_here=*/true);
     greet(to, from, /*dialled_here=*/false);
 }
 
 /// TCP's handshake, Noise's, and Hello: two round trips.
 void World::greet(std::size_t one, std::size_t other, bool dialled_here) {
-    const Pair pair = pair_of(one, other);
     at_node(
         one,
         2 * network_.round_trip(one, other),
-        [this, one, other, dialled_here, pair, session = sessions_[pair]](Effects& effects) {
-            if (!connected_.contains(pair) || sessions_[pair] != session) return;
+        [this, one, other, dialled_here, session = wire(one, other).session](Effects& effects) {
+            if (!wire(one, other).is_in(session)) return;
+            if (network_.is_clogged(one, other) || network_.is_clogged(other, one))
+                return disconnect(one, other, "the handshake does not go on");
             const Machine& peer = machines_[other];
             machines_[one].met[other] = peer.incarnation;
             machines_[one].node->on_connected(
@@ -231,20 +242,28 @@ void World::greet(std::size_t one, std::size_t other, bool dialled_here) {
         });
 }
 
+/// `a` ends it, or died; under a clog `b` does not hear of it.
 void World::disconnect(std::size_t a, std::size_t b, const std::string& why) {
-    if (connected_.erase(pair_of(a, b)) == 0) return;
+    if (!std::exchange(wire(a, b).is_connected, false)) return;
     network_.drop_queue(a, b);
     network_.drop_queue(b, a);
-    for (const auto& [one, other] : {Pair{a, b}, Pair{b, a}}) {
-        at_node(one, {}, [this, one = one, other = other, why](Effects& effects) {
-            const Error error{ErrorCode::unreachable, why, "", ""};
-            machines_[one].node->on_disconnected(heap_.now, machines_[other].id, error, effects);
-        });
+    tell_disconnected(a, b, why);
+    if (network_.is_clogged(a, b) || network_.is_clogged(b, a)) {
+        unheard_.emplace_back(b, a);  // no reset gets there
+    } else {
+        tell_disconnected(b, a, why);
     }
 }
 
+void World::tell_disconnected(std::size_t one, std::size_t other, const std::string& why) {
+    at_node(one, {}, [this, one, other, why](Effects& effects) {
+        const Error error{ErrorCode::unreachable, why, "", ""};
+        machines_[one].node->on_disconnected(heap_.now, machines_[other].id, error, effects);
+    });
+}
+
 void World::cut(std::size_t a, std::size_t b) {
-    cut_.insert(pair_of(a, b));
+    wire(a, b).is_cut = true;
     disconnect(a, b, "cut");
 }
 
@@ -252,7 +271,7 @@ void World::cut(std::size_t a, std::size_t b) {
 
 void World::schedule_event(const StageEvent& event, core::Rng rng) {
     heap_.at(core::TimePoint{event.at}, [this, event, rng]() mutable {
-        const bool is_site = event.what == Mishap::cut;
+        const bool is_site = event.what == Mishap::cut || event.what == Mishap::clog;
         const std::size_t choices = is_site ? setup_.stage.sites.size() : machines_.size();
         const std::size_t target =
             event.target == StageEvent::drawn ? rng.below(choices) : event.target;
@@ -276,22 +295,48 @@ void World::begin_event(const StageEvent& event, std::size_t target) {
             freeze(target);
             heap_.after(event.lasts, [this, target] { thaw(target); });
             return;
-        case Mishap::cut: break;
+        case Mishap::slow:
+            machines_[target].speed *= event.factor;
+            heap_.after(event.lasts, [this, target, factor = event.factor] {
+                machines_[target].speed /= factor;
+            });
+            return;
+        case Mishap::join: revive(target); return;
+        case Mishap::clog:
+            network_.clog(target, event.way);
+            heap_.after(event.lasts, [this, target, way = event.way] { unclog(target, way); });
+            return;
+        case Mishap::cut: cut_off(target, event.lasts);
     }
+}
+
+void World::cut_off(std::size_t site, Duration lasts) {
     std::vector<Pair> pairs;
     for (std::size_t a = 0; a < machines_.size(); ++a) {
         for (std::size_t b = a + 1; b < machines_.size(); ++b) {
-            const bool a_in = setup_.stage.nodes[a].site == target;
-            const bool b_in = setup_.stage.nodes[b].site == target;
-            if (a_in != b_in && !cut_.contains({a, b})) pairs.emplace_back(a, b);
+            const bool a_in = setup_.stage.nodes[a].site == site;
+            const bool b_in = setup_.stage.nodes[b].site == site;
+            if (a_in != b_in && !wire(a, b).is_cut) pairs.emplace_back(a, b);
         }
     }
     for (const auto& [a, b] : pairs)
         cut(a, b);
-    heap_.after(event.lasts, [this, pairs] {
+    heap_.after(lasts, [this, pairs] {
         for (const auto& [a, b] : pairs)
             mend(a, b);
     });
+}
+
+/// Sockets that one end has closed meanwhile are reset at the other, which hears of it only now.
+void World::unclog(std::size_t site, Way way) {
+    network_.unclog(site, way);
+    for (const auto& [one, other] : std::exchange(unheard_, {})) {
+        if (network_.is_clogged(one, other) || network_.is_clogged(other, one)) {
+            unheard_.emplace_back(one, other);
+        } else {
+            tell_disconnected(one, other, "connection reset");
+        }
+    }
 }
 
 }  // namespace p2p::sim

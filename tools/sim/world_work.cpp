@@ -81,38 +81,40 @@ void World::arm_wakeup(std::size_t node) {
 
 void World::carry(std::size_t node, core::Send& effect) {
     const std::size_t to = index_.at(effect.to);
-    const Pair pair = pair_of(node, to);
-    if (!connected_.contains(pair)) return;
+    const Wire& between = wire(node, to);
+    if (!between.is_connected) return;
     const double bytes = word_bytes(effect.message);
+    heard_.on_told(node, effect.message);
+    if (!heard_.keep_news(to, effect.message)) return network_.send_word(node, to, bytes, {});
     auto message = std::make_shared<Message>(std::move(effect.message));
-    network_.send_word(node, to, bytes, [this, node, to, pair, session = sessions_[pair], message] {
-        at_node(to, {}, [this, node, to, pair, session, message](Effects& effects) {
-            if (!connected_.contains(pair) || sessions_[pair] != session) return;
+    network_.send_word(node, to, bytes, [this, node, to, session = between.session, message] {
+        if (heard_.knows(to, *message)) return;
+        at_node(to, {}, [this, node, to, session, message](Effects& effects) {
+            if (!wire(node, to).is_in(session)) return;
             machines_[to].node->on_message(heap_.now, machines_[node].id, *message, effects);
         });
     });
 }
 
 void World::send_bulk(std::size_t from, std::size_t to, Message message, std::size_t bytes) {
-    const Pair pair = pair_of(from, to);
-    if (!connected_.contains(pair)) return;
-    queued_[{from, to}] += bytes;
+    if (!wire(from, to).is_connected) return;
+    queued(from, to) += bytes;
     const double wire_bytes =
         (static_cast<double>(bytes) + bulk_header_bytes) * setup_.stage.message_scale;
-    const std::uint64_t session = sessions_[pair];
+    const std::uint64_t session = wire(from, to).session;
     auto shared = std::make_shared<Message>(std::move(message));
     network_.send_bulk(
         from,
         to,
         wire_bytes,
-        [this, from, to, pair, session, bytes] {
-            if (!connected_.contains(pair) || sessions_[pair] != session) return;
-            queued_[{from, to}] -= bytes;
-            if (queued_[{from, to}] < low_water_bytes) tell_room(from, to);
+        [this, from, to, session, bytes] {
+            if (!wire(from, to).is_in(session)) return;
+            queued(from, to) -= bytes;
+            if (queued(from, to) < low_water_bytes) tell_room(from, to);
         },
-        [this, from, to, pair, session, shared] {
-            at_node(to, {}, [this, from, to, pair, session, shared](Effects& effects) {
-                if (!connected_.contains(pair) || sessions_[pair] != session) return;
+        [this, from, to, session, shared] {
+            at_node(to, {}, [this, from, to, session, shared](Effects& effects) {
+                if (!wire(from, to).is_in(session)) return;
                 machines_[to].node->on_message(heap_.now, machines_[from].id, *shared, effects);
             });
         });
@@ -120,10 +122,10 @@ void World::send_bulk(std::size_t from, std::size_t to, Message message, std::si
 
 void World::tell_room(std::size_t from, std::size_t to) {
     at_node(from, {}, [this, from, to](Effects& effects) {
-        const std::size_t queued = queued_[{from, to}];
-        if (!connected_.contains(pair_of(from, to)) || queued >= room_bytes) return;
+        const std::size_t waiting = queued(from, to);
+        if (!wire(from, to).is_connected || waiting >= room_bytes) return;
         machines_[from].node->on_writable(
-            heap_.now, machines_[to].id, room_bytes - queued, effects);
+            heap_.now, machines_[to].id, room_bytes - waiting, effects);
     });
 }
 
@@ -212,6 +214,7 @@ void World::carry(std::size_t node, core::DropTraining& effect) {
     machine.is_ready = false;
     machine.has_ended = false;
     if (effect.remove) machine.saved_spec.reset();
+    if (effect.remove) heard_.forget(node);
 }
 
 void World::carry(std::size_t node, core::Save& effect) {

@@ -114,6 +114,23 @@ TEST(Wires, CarryNoMoreUnderLossThanTcpWould) {
     EXPECT_NEAR(1.25e6 / rate, Wires(stage).seconds_to_send(0, 2, 20, 62'500), 0.1);
 }
 
+TEST(Wires, HoldWhatAClogStandsInTheWayOfAndNothingElse) {
+    Wires wires;
+    std::string arrived;
+    wires.network.clog(/*site=*/0, Way::out);
+    wires.network.send_word(0, 2, 100, [&] { arrived += "o"; });
+    wires.network.send_word(2, 0, 100, [&] { arrived += "i"; });
+    wires.network.send_word(0, 1, 100, [&] { arrived += "l"; });
+    wires.network.send_bulk(
+        2, 0, 100, [] {}, [&] { arrived += "b"; });
+    wires.run();
+    EXPECT_EQ("li", arrived);  // what acknowledges bulk is lost
+    wires.network.unclog(0, Way::out);
+    wires.run();
+    std::sort(arrived.begin(), arrived.end());
+    EXPECT_EQ("bilo", arrived);
+}
+
 TEST(Wires, ForgetWhatWaitsWhenASessionIsGone) {
     Wires wires;
     int arrived = 0;

@@ -87,6 +87,52 @@ class Tool(unittest.TestCase):
             self.assertIn(known, done.stderr, arguments)
             self.assertEqual("", done.stdout)
 
+    def written(self, name, document):
+        path = os.path.join(self.scratch.name, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(document if isinstance(document, str) else json.dumps(document))
+        return path
+
+    def test_what_a_live_mesh_measured_becomes_a_stage_that_runs(self):
+        def peer(name, site, state, rtt):
+            return {"name": name, "id": name * 26, "site": site, "state": state,
+                    "addresses": [], "rtt_seconds": rtt, "silent_seconds": 0.1, "note": None}
+        peers = self.written("peers.json", {"schema": "p2pd.peers/1", "peers": [
+            peer("n1", "east", "self", None), peer("n2", "east", "connected", 0.002),
+            peer("n3", "west", "connected", 0.080)]})
+        def member(name, rate):
+            return {"name": name, "id": name * 26, "state": "running",
+                    "samples_per_second": rate, "utilization": 0.5}
+        jobs = self.written("job.json", {"schema": "p2pd.job/1", "job": {"members": [
+            member("n1", 1600.0), member("n2", 400.0), member("n3", None)]}})
+        job = os.path.join(self.scratch.name, "tiny.job.toml")
+        done = p2psim("from-mesh", peers, jobs, "--job", job)
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn('step = "10000us"', done.stdout)   # 32 samples at half of 3,200 a second
+        self.assertIn('0.25,  # "n2"', done.stdout)
+        self.assertIn('1,  # "n3": not measured, a default', done.stdout)
+        self.assertIn('round_trip = "80000us"  # median of 1', done.stdout)
+        self.assertIn('inside_round_trip = "2000us"  # median of 1', done.stdout)
+        stage = self.written("mesh.toml", done.stdout)
+        run = p2psim("run", "--stage", stage, "-o", "json")
+        self.assertEqual(0, run.returncode, run.stderr)
+        outcome = json.loads(run.stdout)
+        self.assertEqual(3, len(outcome["nodes"]))
+        self.assertGreater(outcome["nodes"][0]["samples"], 2 * outcome["nodes"][1]["samples"])
+
+    def test_documents_that_make_no_stage_are_named_with_what_to_do(self):
+        job = os.path.join(self.scratch.name, "tiny.job.toml")
+        for document, code, said in (
+                ("{", 2, "bad.json"), ('{"schema": "p2pd.health/1"}', 2, "p2pd.health/1"),
+                ("{}", 2, "no schema"), ('{"schema": "p2pd.peers/1"}', 2, "p2pctl peer list")):
+            bad = self.written("bad.json", document)
+            done = p2psim("from-mesh", bad, "--job", job)
+            self.assertEqual(code, done.returncode, document)
+            self.assertIn(said, done.stderr)
+            self.assertIn("next:", done.stderr)
+            self.assertEqual("", done.stdout)
+        self.assertEqual(2, p2psim("from-mesh", "nowhere.json", "--job", job).returncode)
+
     def test_a_run_says_what_it_came_to_and_is_the_same_again(self):
         arguments = ("run", "--stage", self.stage, "--set", "codec=delta(q8)", "-o", "json")
         done = p2psim(*arguments)

@@ -98,6 +98,55 @@ TEST(Run, GoesOnThroughKillsFreezesAndCuts) {
     }
 }
 
+/// What a mishap does, seen in the figures that it must change.
+Outcome run_with(StageEvent event) {
+    RunRequest request = toy_request("ad-psgd");
+    request.stage.events.push_back(event);
+    return run_toy(request);
+}
+
+TEST(Run, ASlowedNodeTrainsLessThanItWould) {
+    const Outcome plain = run_toy(toy_request("ad-psgd"));
+    const Outcome slowed = run_with(
+        {.what = Mishap::slow,
+         .at = {},
+         .lasts = std::chrono::hours{1},
+         .target = 0,
+         .factor = 0.1});
+    EXPECT_LT(slowed.nodes[0].samples, 0.3 * plain.nodes[0].samples);
+    EXPECT_GT(slowed.nodes[1].samples, plain.nodes[1].samples);
+}
+
+TEST(Run, ANodeThatJoinsLateHasTrainedLessAndEndsWithTheSameModel) {
+    const Outcome plain = run_toy(toy_request("ad-psgd"));
+    const Outcome joined =
+        run_with({.what = Mishap::join, .at = std::chrono::milliseconds{1500}, .target = 1});
+    EXPECT_GT(joined.nodes[1].samples, 0);
+    EXPECT_LT(joined.nodes[1].samples, 0.8 * plain.nodes[1].samples);
+    EXPECT_EQ(joined.nodes[0].loss, joined.nodes[1].loss);
+}
+
+TEST(Run, WithAClogIsAnotherRunAndEndsWithOneModelStill) {
+    const Outcome plain = run_toy(toy_request("ad-psgd"));
+    for (const Way way : {Way::both, Way::out, Way::in}) {
+        const Outcome clogged = run_with(
+            {.what = Mishap::clog,
+             .at = std::chrono::milliseconds{500},
+             .lasts = std::chrono::seconds{2},
+             .target = 1,
+             .way = way});
+        EXPECT_NE(plain.digest, clogged.digest);
+        for (const NodeOutcome& node : clogged.nodes)
+            EXPECT_EQ(clogged.nodes[0].loss, node.loss);
+    }
+}
+
+TEST(Run, AnEventOfANodeThatIsNotThereDoesNotHappen) {
+    const Outcome plain = run_toy(toy_request("ad-psgd"));
+    const Outcome same = run_with({.what = Mishap::kill, .at = {}, .target = 99});
+    EXPECT_EQ(plain.digest, same.digest);
+}
+
 /// The property behind the stories: whatever dies, freezes or parts company, each part that is
 /// whole at the end holds one model, and no swap has shifted the mean (the audit would end the
 /// run).

@@ -73,6 +73,52 @@ TEST(StageFile, SaysWhatTheStageIs) {
     EXPECT_EQ(784U, stage->job.model.layers.front());
 }
 
+std::string crowd(const std::string& keys) {
+    return "schema = \"p2psim.stage/1\"\n[stage]\njob = \"toy.job.toml\"\n[crowd]\n" + keys;
+}
+
+TEST(StageFile, ACrowdIsDrawnFromItsSeedAndItsFirstNodesStay) {
+    const auto small = read(crowd("nodes = 20\nseed = 5\nlinks = 6\n"));
+    const auto large = read(crowd("nodes = 40\nseed = 5\n"));
+    const auto other = read(crowd("nodes = 20\nseed = 6\n"));
+    ASSERT_TRUE(small && large && other);
+    ASSERT_EQ(20U, small->nodes.size());
+    EXPECT_EQ(6U, small->crowd->links);
+    bool is_other = false;
+    for (std::size_t i = 0; i < 20; ++i) {
+        EXPECT_EQ(small->nodes[i].speed, large->nodes[i].speed);
+        EXPECT_EQ(small->nodes[i].site, large->nodes[i].site);
+        is_other = is_other || small->nodes[i].speed != other->nodes[i].speed;
+    }
+    EXPECT_TRUE(is_other);
+    EXPECT_EQ(small->between(1, 0).round_trip, large->between(0, 1).round_trip);
+    EXPECT_GE(small->sites[0].up_bytes_per_second, 1.25e6);
+    EXPECT_LE(small->sites[0].up_bytes_per_second, 125e6);
+}
+
+TEST(StageFile, ACrowdDrawsAllOrNothing) {
+    const auto mixed = read(crowd("nodes = 3\n[[site]]\nname = \"A\"\nspeeds = [1]\n"));
+    ASSERT_FALSE(mixed);
+    EXPECT_NE(std::string::npos, mixed.error().why.find("[crowd]"));
+}
+
+TEST(StageFile, ReadsWhatHappensAndRefusesWhatCannot) {
+    const auto read_event = [](const std::string& keys) {
+        return read(std::string(sound) + "[[event]]\nat = \"2s\"\n" + keys);
+    };
+    const auto clog = read_event("what = \"clog\"\nway = \"in\"\ntarget = 1\n");
+    ASSERT_TRUE(clog);
+    EXPECT_EQ(Way::in, clog->events[1].way);
+    EXPECT_EQ(Mishap::clog, clog->events[1].what);
+    const auto join = read_event("what = \"join\"\ntarget = 1\n");
+    ASSERT_TRUE(join);
+    EXPECT_EQ(2U, join->first_nodes());
+    EXPECT_FALSE(read_event("what = \"join\"\n"));
+    EXPECT_FALSE(read_event("what = \"clog\"\nway = \"up\"\n"));
+    EXPECT_FALSE(read_event("what = \"flood\"\n"));
+    EXPECT_FALSE(read_event("what = \"slow\"\nfactor = 0\n"));
+}
+
 TEST(StageFile, NamesAnUnknownKeyItsPlaceAndTheNearestOne) {
     const auto stage = read(with("up_megabits", "up_megabit"));
     ASSERT_FALSE(stage);
