@@ -122,16 +122,21 @@ void Pusher::on_stepped(TimePoint now, StepCount steps, MixingOutputs& out) {
     plan(now, out);
 }
 
+std::uint64_t Pusher::unanswered(const Shard& shard, const PeerId& peer) {
+    return static_cast<std::uint64_t>(
+        std::count_if(shard.sent.begin(), shard.sent.end(), [&](const Sent& sent) {
+            return sent.waiting.contains(peer);
+        }));
+}
+
 std::optional<TimePoint> Pusher::next_wakeup() const {
     std::optional<TimePoint> next;
     if (rounds_ && is_running_) next = rounds_->next_wakeup();
     for (const auto& [peer, partner] : partners_) {
         if (partner.is_linked) continue;
         const bool is_waited_for =
-            std::any_of(shards_.begin(), shards_.end(), [&](const auto& each) {
-                return std::any_of(each.sent.begin(), each.sent.end(), [&](const Sent& sent) {
-                    return sent.waiting.contains(peer);
-                });
+            std::any_of(shards_.begin(), shards_.end(), [whom = peer](const Shard& each) {
+                return unanswered(each, whom) > 0;
             });
         if (is_waited_for) next = earlier(next, partner.down_since + target_hold);
     }
@@ -288,11 +293,7 @@ std::set<PeerId> Pusher::targets(TimePoint now, const Shard& shard) {
     std::vector<PeerId> free;
     for (const auto& [peer, partner] : partners_) {
         if (counts(now, partner)) all.insert(peer);
-        const bool is_busy =
-            std::any_of(shard.sent.begin(), shard.sent.end(), [&](const Sent& sent) {
-                return sent.waiting.contains(peer);
-            });
-        if (partner.is_up() && !is_busy) free.push_back(peer);
+        if (partner.is_up() && unanswered(shard, peer) == 0) free.push_back(peer);
     }
     if (kind() == PushKind::update) return all;
     if (free.empty()) return {};
@@ -363,12 +364,8 @@ std::vector<EdgeStatus> Pusher::links() const {
     std::vector<EdgeStatus> links;
     for (const auto& [peer, partner] : partners_) {
         EdgeStatus link = partner.status;
-        for (const Shard& shard : shards_) {
-            link.open += static_cast<std::uint64_t>(
-                std::count_if(shard.sent.begin(), shard.sent.end(), [&](const Sent& sent) {
-                    return sent.waiting.contains(peer);
-                }));
-        }
+        for (const Shard& shard : shards_)
+            link.open += unanswered(shard, peer);
         link.codec = config_.recipe.codec;
         links.push_back(link);
     }

@@ -145,6 +145,8 @@ class Pusher {
     void forget_target(PeerId peer, MixingOutputs& out);
     void settle(Shard& shard, PeerId peer, SwapNumber n, bool is_taken, MixingOutputs& out) const;
     [[nodiscard]] static bool holds(const Shard& shard, PeerId from, SwapNumber n);
+    /// Pushes of this shard that the peer has not answered.
+    [[nodiscard]] static std::uint64_t unanswered(const Shard& shard, const PeerId& peer);
     [[nodiscard]] bool is_due(TimePoint now, const Shard& shard) const;
     [[nodiscard]] std::set<PeerId> targets(TimePoint now, const Shard& shard);
     [[nodiscard]] static bool counts(TimePoint now, const Partner& partner);
