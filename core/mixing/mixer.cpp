@@ -59,7 +59,8 @@ void Mixer::make_slots(PeerId peer, Partner& partner) {
              .distance_ratio = {},
              .is_measured_in_finish = false,
              .drift = 0,
-             .choice = {}});
+             .choice = {},
+             .clock_told = 0});
     }
     partner.status.peer = peer;
 }

@@ -134,6 +134,7 @@ class Mixer {
         bool is_measured_in_finish = false;
         double drift = 0;  // displaced over other links since, over the norm
         CodecChoice choice{};
+        std::uint64_t clock_told = 0;  // own, in the last open
     };
 
     struct Partner {

@@ -124,6 +124,7 @@ bool Mixer::open(TimePoint now, Slot& slot, MixingOutputs& out) {
                            ? linked_share(now, slot)
                            : offered_share(share_rule(), links_up(), budget_taken(now, shard));
     if (!share) return false;
+    slot.clock_told = clock();
     slot.edge.open(
         now,
         {.share = *share,
@@ -146,9 +147,12 @@ bool Mixer::is_step_due(StepCount last) const {
     return steps_.value >= last.value + steps_between();
 }
 
-/// The link is free, and either end has stepped since its last swap.
+/// The link is free, and either end has stepped since its last swap; or, where nodes stand when
+/// they are too far ahead, the other end has not been told how far this one is.
 bool Mixer::may_open(TimePoint now, const Slot& slot) const {
-    return slot.edge.is_idle() && slot.retry_at <= now && is_step_due(slot.steps_at_end);
+    const bool is_news = bound_ && clock() > slot.clock_told;
+    return slot.edge.is_idle() && slot.retry_at <= now
+           && (is_step_due(slot.steps_at_end) || is_news);
 }
 
 /// One own swap at a time; but one whose partner is slow or stands still keeps only its part of the

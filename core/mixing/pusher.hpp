@@ -64,9 +64,9 @@ class Pusher {
     void on_fetched(TimePoint now, PeerId from, bool is_here, MixingOutputs& out);
 
     void on_encoded(
-        TimePoint now, ShardIndex shard, const PushEncoded& encoded, MixingOutputs& out);
-    void on_absorbed(TimePoint now, ShardIndex shard, const Absorbed& absorbed, MixingOutputs& out);
-    void on_work_failed(TimePoint now, ShardIndex shard, MixingOutputs& out);
+        TimePoint now, ShardIndex index, const PushEncoded& encoded, MixingOutputs& out);
+    void on_absorbed(TimePoint now, ShardIndex index, const Absorbed& absorbed, MixingOutputs& out);
+    void on_work_failed(TimePoint now, ShardIndex index, MixingOutputs& out);
 
     void on_stepped(TimePoint now, StepCount steps, MixingOutputs& out);
     void on_wakeup(TimePoint now, MixingOutputs& out);

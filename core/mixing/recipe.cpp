@@ -41,11 +41,12 @@ Status check_rounds(const Recipe& recipe) {
             "a schedule says whom to meet in which round, and rounds have a number of steps",
             "set mixing.when = \"every(H)\"");
     }
-    if (recipe.wait.kind == Wait::bounded && (recipe.is_scheduled() || !recipe.swaps())) {
+    const bool hears_all = recipe.partners.kind == Partners::neighbours && recipe.swaps();
+    if (recipe.wait.kind == Wait::bounded && !hears_all) {
         return clash(
-            "wait = \"bounded\" with partners of a schedule, or pushes",
-            "it bounds how far a node is ahead of those it swaps with whenever it likes",
-            "set mixing.partners = \"neighbours\", \"random\" or \"linked\"");
+            "wait = \"bounded\" with other partners than \"neighbours\"",
+            "how far others are is heard in swaps, and must be heard of all",
+            "set mixing.partners = \"neighbours\"");
     }
     if (recipe.wait.kind == Wait::bounded && recipe.when.kind == When::continuous) {
         return clash(

@@ -22,7 +22,6 @@
 
 namespace p2p::sim {
 
-using core::Error;
 using core::Result;
 using proto::Json;
 

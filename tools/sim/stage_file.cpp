@@ -146,7 +146,7 @@ class StageReader {
         double nodes = 100;
         double nodes_a_site = 5;
         double links = static_cast<double>(crowd.links);
-        const auto status = read_toml_keys(
+        auto status = read_toml_keys(
             file_,
             table,
             {number_key("seed", seed, 0, 1e9),

@@ -197,6 +197,13 @@ TEST_P(EveryRecipe, GoesOnWithoutANodeThatStandsStill) {
     EXPECT_GT(world.steps(5), steps + 5);
 }
 
+TEST(Bounded, GoesAsFastAsTheSlowestAndNotAsFastAsTheDeadline) {
+    MixWorld world({.seed = 3, .nodes = 4, .recipe = recipe_of("dssp"), .step_noise = 0.01});
+    world.run_for(seconds{6});
+    for (std::size_t node = 0; node < 4; ++node)
+        EXPECT_GT(world.steps(node), 200U);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Recipes, EveryRecipe, testing::ValuesIn(swapping_recipes()), [](const auto& recipe) {
         std::string name = recipe.param;
