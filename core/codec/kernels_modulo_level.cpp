@@ -118,7 +118,7 @@ uint32_t decode(
     const float step = grid.step;
     const float units = units_of(step);
     constexpr float period = static_cast<float>(1U << bits);
-    uint8_t loose[block_floats];
+    uint8_t loose[block_floats] = {};
     unpack<bits>(codes, count, loose);
     uint32_t digest = 0;
     for (uint32_t i = 0; i < count; ++i) {

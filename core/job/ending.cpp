@@ -1,6 +1,7 @@
 #include "core/job/ending.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace p2p::core {
 
@@ -44,19 +45,22 @@ bool Ending::should_offer_final(const Context& context, bool is_settled) {
     if (context.now - counted_at_ < report_interval_ * 9 / 10) return false;
     counted_at_ = context.now;
 
-    const bool is_late = context.now - latched_at_ >= finish_deadline_;
+    // Past the deadline nobody is waited for: who stands, or whose replica is broken, may never
+    // settle. The lowest live id still speaks for all that it hears of; where that one stands, and
+    // the deadline has passed twice, the lowest of those that are linked.
+    const Duration since = context.now - latched_at_;
+    const bool is_late = since >= finish_deadline_;
+    const bool is_very_late = since >= 2 * finish_deadline_;
     bool everybody = is_settled;
     bool is_lowest = true;
     for (const auto& [peer, member] : context.members.all()) {
         if (!context.members.is_live(context.now, member)) continue;
-        if (is_late && !member.is_linked) continue;
         const bool still_trains = member.state() == JobState::running;
         const bool finishing = member.state() == JobState::finishing;
         if (still_trains || (finishing && !member.report.value.settled)) everybody = false;
+        if (is_very_late && !member.is_linked) continue;
         if (finishing && peer < context.self) is_lowest = false;
     }
-    // Past the deadline nobody is waited for: who stands, or whose replica is broken, may never
-    // settle.
     settled_for_ = everybody || is_late ? settled_for_ + 1 : 0;
     return settled_for_ >= periods_settled && is_lowest;
 }
@@ -72,18 +76,22 @@ bool Ending::is_acceptable(
     return distance_ratio <= std::max(10 * tolerance_, 2 * largest);
 }
 
-bool Ending::is_known_done(const Context& context, const BlobHash& hash) {
+std::set<BlobHash> Ending::known_done(const Context& context) {
     std::size_t live = 0;
-    std::size_t holders = 0;
+    std::map<BlobHash, std::size_t> holders;
     for (const auto& [peer, member] : context.members.all()) {
         if (!context.members.is_live(context.now, member)) continue;
         const bool is_done =
             member.state() == JobState::done || member.state() == JobState::stopped;
         // Who waits for it, too, cannot speak for it.
         if (is_done || is_mixing(member.state())) ++live;
-        if (is_done && member.report.value.final_hash == hash) ++holders;
+        const BlobHash& hash = member.report.value.final_hash;
+        if (is_done && !hash.is_zero()) ++holders[hash];
     }
-    return live > 0 && holders >= std::min<std::size_t>(2, live);
+    std::set<BlobHash> known;
+    for (const auto& [hash, count] : holders)
+        if (count >= std::min<std::size_t>(2, live)) known.insert(hash);
+    return known;
 }
 
 bool Ending::is_better(const Final& a, const Final& b) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "core/base/time.hpp"
 #include "core/job/members.hpp"
@@ -45,7 +46,8 @@ class Ending {
     [[nodiscard]] std::optional<EndReason> reason() const { return reason_; }
 
     /// Once each report period: whether everybody has settled for three of them now, and this node
-    /// is the one to offer the final model (the lowest live id).
+    /// is the one to offer the final model (the lowest live id). Past the deadline nobody is waited
+    /// for, and past twice the deadline each part of the mesh that is linked has its own offer.
     [[nodiscard]] bool should_offer_final(const Context& context, bool is_settled);
 
     /// Whether a Final whose model lies `distance_ratio` from the own replica is taken.
@@ -53,8 +55,8 @@ class Ending {
     [[nodiscard]] bool is_acceptable(
         const Context& context, double distance_ratio, bool is_known_done) const;
 
-    /// The own reports' view: how many live members hold `hash` as final, against what is asked.
-    [[nodiscard]] static bool is_known_done(const Context& context, const BlobHash& hash);
+    /// The final models that two live members (all, where fewer live) report to hold, being done.
+    [[nodiscard]] static std::set<BlobHash> known_done(const Context& context);
 
     /// Of two Finals the higher progress wins, then the lower hash.
     [[nodiscard]] static bool is_better(const Final& a, const Final& b);

@@ -162,7 +162,8 @@ class JobRun {
     void consider_final(TimePoint now, Effects& effects);
     [[nodiscard]] bool is_final_out_of_reach(TimePoint now) const;
     void on_final_recalled(const Frozen* frozen);
-    [[nodiscard]] std::optional<Signed<Final>> reported_final(TimePoint now) const;
+    [[nodiscard]] std::optional<Signed<Final>> reported_final(
+        const std::set<BlobHash>& known) const;
     void observe_end(TimePoint now, Effects& effects);
     void look_at_end(TimePoint now, Effects& effects);
     [[nodiscard]] bool is_late_for_end(TimePoint now) const;

@@ -169,15 +169,16 @@ void JobRun::on_final(TimePoint now, PeerId from, const Signed<Final>& final, Ef
 /// the own replica waits until others have taken it.
 void JobRun::choose_final(TimePoint now, Effects& effects) {
     if (is_offering_final_ || is_checking_final_) return;
+    const auto known = Ending::known_done(context(now));
     const Signed<Final>* best = nullptr;
     for (const auto& [author, final] : finals_) {
         const BlobHash& hash = final.value.hash;
         if (finals_void_.contains(hash)) continue;
         const bool must_be_known = is_observing_end_ || finals_far_.contains(hash);
-        if (must_be_known && !Ending::is_known_done(context(now), hash)) continue;
+        if (must_be_known && !known.contains(hash)) continue;
         if (best == nullptr || Ending::is_better(final.value, best->value)) best = &final;
     }
-    const auto reported = best == nullptr ? reported_final(now) : std::nullopt;
+    const auto reported = best == nullptr ? reported_final(known) : std::nullopt;
     if (reported) best = &*reported;
     if (best != nullptr && final_ && final_->value == best->value) return;
     drop_final_fetch(effects);
@@ -188,11 +189,11 @@ void JobRun::choose_final(TimePoint now, Effects& effects) {
 }
 
 /// What members report that are done (their Final may have been told before they were restarted).
-std::optional<Signed<Final>> JobRun::reported_final(TimePoint now) const {
+std::optional<Signed<Final>> JobRun::reported_final(const std::set<BlobHash>& known) const {
+    if (known.empty()) return std::nullopt;
     for (const auto& [peer, member] : members_.all()) {
         const BlobHash& hash = member.report.value.final_hash;
-        if (hash.is_zero() || finals_void_.contains(hash)) continue;
-        if (!Ending::is_known_done(context(now), hash)) continue;
+        if (finals_void_.contains(hash) || !known.contains(hash)) continue;
         return made_here(peer, Final{.job = job_, .hash = hash, .bytes = {}, .progress = {}});
     }
     return std::nullopt;
@@ -271,7 +272,7 @@ void JobRun::on_final_checked(TimePoint now, const BlobChecked& checked, Effects
     const BlobHash hash = final_->value.hash;
     const auto where = context(now);
     if (!ending_->is_acceptable(
-            where, *checked.distance_ratio, Ending::is_known_done(where, hash))) {
+            where, *checked.distance_ratio, Ending::known_done(where).contains(hash))) {
         // Nobody may replace everybody's model: "settled" is withdrawn and swaps go on.
         if (finals_far_.size() >= finals_refused_max) finals_far_.clear();
         finals_far_.insert(hash);

@@ -180,7 +180,7 @@ void LocalRule::restart() {
 std::size_t local_rule_vectors(Local kind) {
     switch (kind) {
         case Local::plain: return 0;
-        case Local::quasi_global: return 3;
+        case Local::quasi_global:
         case Local::global_hint: return 3;
         case Local::compensate:
         case Local::anchor:

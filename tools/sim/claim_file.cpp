@@ -70,8 +70,8 @@ bool read_axes(const TomlValue& value, Settings& out) {
         if (text == nullptr) return false;
         given.push_back(*text);
     }
-    auto settings = read_settings(given);
-    if (settings) out = *std::move(settings);
+    const auto settings = read_settings(given);
+    if (settings) out = *settings;
     return settings.has_value();
 }
 

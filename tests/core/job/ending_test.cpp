@@ -2,6 +2,8 @@
 
 #include "core/job/ending.hpp"
 
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/peers.hpp"
@@ -17,20 +19,25 @@ class TheEnd : public testing::Test {
   protected:
     TheEnd() { ending_.latch(now_, EndReason::total); }
 
-    void tell(std::uint8_t who, bool settled, JobState state = JobState::finishing) {
+    void tell(
+        std::uint8_t who,
+        bool settled,
+        JobState state = JobState::finishing,
+        bool is_linked = true) {
         Signed<JobReport> record;
         record.author = peer(who);
         record.value.sequence = ++sequence_;
         record.value.state = state;
         record.value.settled = settled;
         members_.add(now_, record);
-        members_.on_linked(peer(who), true);
+        members_.on_linked(peer(who), is_linked);
     }
 
     /// Report periods until the final is offered, at most `limit`.
     int periods_until_offered(bool is_settled, int limit) {
         for (int period = 1; period <= limit; ++period) {
             now_ += seconds{1};
+            if (heard_of_) tell(*heard_of_, true, JobState::finishing, false);
             const Ending::Context context{
                 .now = now_, .self = peer(1), .progress = progress_, .members = members_};
             if (ending_.should_offer_final(context, is_settled)) return period;
@@ -44,6 +51,7 @@ class TheEnd : public testing::Test {
     Members members_{seconds{10}};
     TimePoint now_ = TimePoint{} + seconds{100};
     std::uint64_t sequence_ = 0;
+    std::optional<std::uint8_t> heard_of_;  // reports each second, and is not linked
 };
 
 TEST_F(TheEnd, IsOfferedAfterThreePeriodsInWhichAllHaveSettled) {
@@ -68,6 +76,20 @@ TEST_F(TheEnd, IsOfferedPastTheDeadlineByANodeThatCannotSettleItself) {
     tell(2, true);
     const int deadline = static_cast<int>(to_seconds(spec_.mixing.finish_deadline));
     EXPECT_EQ(deadline + 2, periods_until_offered(false, deadline + 10));
+}
+
+TEST_F(TheEnd, IsLeftPastTheDeadlineToTheLowestIdThatIsHeardOfThoughNotLinked) {
+    tell(2, false);
+    heard_of_ = 0;
+    const int deadline = static_cast<int>(to_seconds(spec_.mixing.finish_deadline));
+    EXPECT_EQ(2 * deadline, periods_until_offered(true, 2 * deadline - 1));
+}
+
+TEST_F(TheEnd, IsOfferedPastTwiceTheDeadlineByTheLowestOfThoseThatAreLinked) {
+    tell(2, false);
+    heard_of_ = 0;
+    const int deadline = static_cast<int>(to_seconds(spec_.mixing.finish_deadline));
+    EXPECT_LE(periods_until_offered(true, 3 * deadline), 2 * deadline + 2);
 }
 
 }  // namespace
