@@ -208,6 +208,14 @@ void read_fields(Unpacker& in, core::BlobRequest& message) {
     message.offset = in.read_uint();
 }
 
+void read_fields(Unpacker& in, core::ReportWish& message) {
+    read_id(in, message.job);
+    message.route = read_enum<core::ReportRoute>(in);
+    message.authors.resize(in.read_array(limits::wish_authors_max));
+    for (core::PeerId& author : message.authors)
+        read_id(in, author);
+}
+
 /// Adds a fault of meaning, once all has been read.
 template <typename T>
 void check_meaning(Unpacker& in, const T& value) {
@@ -339,6 +347,7 @@ Result<core::Message> decode_control(ByteView bytes) {
         case WireKind::state_request: return read_message<core::StateRequest>(in, count);
         case WireKind::state_offer: return read_message<core::StateOffer>(in, count);
         case WireKind::blob_request: return read_message<core::BlobRequest>(in, count);
+        case WireKind::report_wish: return read_message<core::ReportWish>(in, count);
         case WireKind::swap_chunk:
         case WireKind::blob_chunk: break;  // bulk frames, never control
     }

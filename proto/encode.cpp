@@ -161,6 +161,12 @@ void write_fields(Packer& out, const core::StateRequest& message) {
     out.binary(message.job.bytes);
 }
 
+void write_fields(Packer& out, const core::ReportWish& message) {
+    out.binary(message.job.bytes).uint(number(message.route)).array(message.authors.size());
+    for (const core::PeerId& author : message.authors)
+        out.binary(author.bytes);
+}
+
 void write_fields(Packer& out, const core::StateOffer& message) {
     out.binary(message.job.bytes)
         .binary(message.hash.bytes)

@@ -239,6 +239,15 @@ std::string_view fault_in(const core::StateRequest& /*message*/) {
     return sound;
 }
 
+std::string_view fault_in(const core::ReportWish& message) {
+    const bool is_route = message.route == core::ReportRoute::refuse
+                          || message.route == core::ReportRoute::want
+                          || message.route == core::ReportRoute::have;
+    if (!is_route) return "an unknown route";
+    const std::size_t count = message.authors.size();
+    return count > 0 && count <= limits::wish_authors_max ? sound : "a number of authors";
+}
+
 std::string_view fault_in(const core::StateOffer& message) {
     if (message.bytes.value > limits::blob_bytes_max) return "a size out of range";
     if (message.busy_for < core::Duration::zero() || message.busy_for > limits::busy_max) {

@@ -32,6 +32,7 @@ namespace p2p::proto {
 [[nodiscard]] std::string_view fault_in(const core::JobEnd& record);
 [[nodiscard]] std::string_view fault_in(const core::Final& record);
 [[nodiscard]] std::string_view fault_in(const core::StateRequest& message);
+[[nodiscard]] std::string_view fault_in(const core::ReportWish& message);
 [[nodiscard]] std::string_view fault_in(const core::StateOffer& message);
 [[nodiscard]] std::string_view fault_in(const core::BlobRequest& message);
 [[nodiscard]] std::string_view fault_in(const core::BlobChunk& message);

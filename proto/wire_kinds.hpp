@@ -33,6 +33,7 @@ enum class WireKind : std::uint8_t {
     state_request = 48,
     state_offer = 49,
     blob_request = 50,
+    report_wish = 51,
     swap_chunk = 64,  ///< bulk: a raw header, no messagepack
     blob_chunk = 65,  ///< bulk
 };
@@ -82,6 +83,7 @@ P2P_WIRE_FORM(Final, final_model, 4);
 P2P_WIRE_FORM(StateRequest, state_request, 1);
 P2P_WIRE_FORM(StateOffer, state_offer, 5);
 P2P_WIRE_FORM(BlobRequest, blob_request, 2);
+P2P_WIRE_FORM(ReportWish, report_wish, 3);
 
 #undef P2P_WIRE_FORM
 

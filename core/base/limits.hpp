@@ -39,6 +39,7 @@ inline constexpr std::size_t addresses_a_peer_max = 8;
 inline constexpr std::size_t address_bytes_max = 255;
 inline constexpr std::size_t name_bytes_max = 63;
 inline constexpr std::size_t job_members_max = 4096;
+inline constexpr std::size_t wish_authors_max = 900;  // a control message is full
 
 // What a message between nodes may claim. Counts of 4,096 members add up without overflow.
 inline constexpr std::size_t signed_bytes_max = record_bytes_max - 128;  // author, signature, heads

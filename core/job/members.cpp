@@ -1,27 +1,45 @@
 #include "core/job/members.hpp"
 
+#include <algorithm>
+
 namespace p2p::core {
 
-bool Members::add(TimePoint now, const Signed<JobReport>& report) {
+namespace {
+
+constexpr int spacings_fresh = 3;
+
+}  // namespace
+
+void Members::expect_next_in(TimePoint now, Member& member, Duration spacing) const {
+    member.fresh_until = now + std::max(fresh_for_, spacings_fresh * spacing);
+}
+
+Members::Member* Members::add(TimePoint now, const Signed<JobReport>& report) {
     const auto found = members_.find(report.author);
     if (found == members_.end()) {
-        if (members_.size() >= limits::job_members_max) return false;
+        if (members_.size() >= limits::job_members_max) return nullptr;
         const bool is_linked = linked_.contains(report.author);
-        members_.emplace(
+        const auto added = members_.emplace(
             report.author,
             Member{
                 .report = report,
                 .heard = now,
+                .fresh_until = now + fresh_for_,
                 .is_linked = is_linked,
                 .sketched_at = now,
                 .moved_per_second = {}});
-        return true;
+        count(added.first->second, 1);
+        return &added.first->second;
     }
-    if (!is_newer(report.value, found->second.report.value)) return false;
-    note_sketch(now, report.value.sketch, found->second);
-    found->second.report = report;
-    found->second.heard = now;
-    return true;
+    if (!is_newer(report.value, found->second.report.value)) return nullptr;
+    Member& member = found->second;
+    note_sketch(now, report.value.sketch, member);
+    count(member, -1);
+    member.report = report;
+    member.heard = now;
+    member.fresh_until = now + fresh_for_;
+    count(member, 1);
+    return &member;
 }
 
 /// @pre the member's report is the one before
@@ -41,7 +59,15 @@ void Members::on_linked(PeerId peer, bool is_linked) {
         linked_.erase(peer);
     }
     const auto found = members_.find(peer);
-    if (found != members_.end()) found->second.is_linked = is_linked;
+    if (found == members_.end()) return;
+    count(found->second, -1);
+    found->second.is_linked = is_linked;
+    count(found->second, 1);
+}
+
+void Members::count(const Member& member, int sign) {
+    if (!member.is_linked || member.state() != JobState::running) return;
+    linked_running_ += static_cast<std::uint32_t>(sign);
 }
 
 const Members::Member* Members::find(PeerId peer) const {

@@ -2,7 +2,8 @@
 
 // The members of a job: the newest report of each, as its author signed it, and who counts as live.
 //
-// A member is live while it is linked to this node, or its report is fresh.
+// A member is live while it is linked to this node, or its report is fresh; how long that is
+// depends on how often its reports come here.
 
 #include <cstdint>
 #include <map>
@@ -32,6 +33,7 @@ class Members {
     struct Member {
         Signed<JobReport> report;
         TimePoint heard{};
+        TimePoint fresh_until{};
         bool is_linked = false;
         TimePoint sketched_at{};                 ///< when its newest sketch was heard
         std::optional<double> moved_per_second;  ///< of its replica, by its last two sketches
@@ -39,11 +41,16 @@ class Members {
         [[nodiscard]] JobState state() const { return report.value.state; }
     };
 
+    /// A report is fresh for `fresh_for` at least.
     explicit Members(Duration fresh_for)
         : fresh_for_(fresh_for) {}
 
-    /// True where the report is news.
-    bool add(TimePoint now, const Signed<JobReport>& report);
+    /// Its author, where the report is news; else null.
+    Member* add(TimePoint now, const Signed<JobReport>& report);
+
+    /// `spacing`: between two reports of this member that come here.
+    void expect_next_in(TimePoint now, Member& member, Duration spacing) const;
+
     void on_linked(PeerId peer, bool is_linked);
 
     [[nodiscard]] const std::map<PeerId, Member>& all() const { return members_; }
@@ -51,8 +58,11 @@ class Members {
     [[nodiscard]] const Member* find(PeerId peer) const;
 
     [[nodiscard]] bool is_live(TimePoint now, const Member& member) const {
-        return member.is_linked || now - member.heard < fresh_for_;
+        return member.is_linked || now < member.fresh_until;
     }
+
+    /// Linked members that take steps.
+    [[nodiscard]] std::uint32_t linked_running() const { return linked_running_; }
 
     /// Live members in one of the states.
     [[nodiscard]] std::vector<PeerId> live_in(
@@ -64,10 +74,12 @@ class Members {
 
   private:
     static void note_sketch(TimePoint now, const std::optional<Sketch>& sketch, Member& member);
+    void count(const Member& member, int sign);
 
     Duration fresh_for_;
     std::map<PeerId, Member> members_;
     std::set<PeerId> linked_;
+    std::uint32_t linked_running_ = 0;
 };
 
 }  // namespace p2p::core

@@ -1,12 +1,13 @@
 #pragma once
 
-// What nodes say to each other about jobs (design: JOBS). All but the blob messages are records
-// that are signed by their author and passed on to everybody once.
+// What nodes say to each other about jobs (design: JOBS). Announcements, reports, JobControl,
+// JobEnd and Final are records that are signed by their author and passed on to everybody.
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/bytes.hpp"
 #include "core/base/hash128.hpp"
@@ -61,6 +62,21 @@ struct JobReport {
     std::optional<Sketch> sketch;  ///< of the replica, some seconds old; none before the first
 
     bool operator==(const JobReport&) const = default;
+};
+
+/// About the reports of some authors, to a neighbour (core/job/report_relay). Numbers travel.
+enum class ReportRoute : std::uint8_t {
+    refuse = 1,  ///< bring no more of them: they come here by another way
+    want = 2,    ///< bring them, and at once the newest that there are
+    have = 3,    ///< they can be had here, should the receiver not know of these authors
+};
+
+struct ReportWish {
+    JobId job;
+    ReportRoute route = ReportRoute::refuse;
+    std::vector<PeerId> authors;  ///< 1 to limits::wish_authors_max
+
+    bool operator==(const ReportWish&) const = default;
 };
 
 /// A member of the role submit asks something of the whole mesh.

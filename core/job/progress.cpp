@@ -43,6 +43,7 @@ void Progress::on_report(TimePoint now, PeerId peer, SampleCount samples) {
     counter.samples += SampleCount{static_cast<std::uint64_t>(growth)};
     others_sum_ += SampleCount{static_cast<std::uint64_t>(growth)};
     const double rate = growth / seconds;
+    counter.between = rate;
     counter.per_second = std::max(rate, counter.per_second.value_or(rate) * 0.9);
     counter.at = now;
 }
@@ -63,7 +64,8 @@ SampleCount Progress::of(PeerId peer) const {
 
 double Progress::ratio() const {
     if (total_.value == 0) return 0;
-    return std::min(1.0, static_cast<double>(mesh().value) / static_cast<double>(total_.value));
+    return std::min(
+        1.0, static_cast<double>(estimated().value) / static_cast<double>(total_.value));
 }
 
 void Progress::on_resumed(SampleCount own, SampleCount mesh) {

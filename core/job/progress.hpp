@@ -5,6 +5,7 @@
 // Counters come in reports that anybody could forge about himself, so a claim that grows faster
 // than 4 times the rate measured so far is capped (and counted); it catches up if it was true.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -34,15 +35,34 @@ class Progress {
 
     void on_report(TimePoint now, PeerId peer, SampleCount samples);
 
+    /// What members have done since their reports is estimated from what they did between the last
+    /// two, from `grace` after the last on and for `reach_of(peer)` at most: once a report period.
+    template <typename ReachOf>
+    void estimate(TimePoint now, Duration grace, ReachOf&& reach_of) {
+        double samples = 0;
+        for (const auto& [peer, counter] : others_) {
+            const Duration since = std::min(now - counter.at - grace, reach_of(peer));
+            samples += counter.between.value_or(0) * to_seconds(std::max(since, Duration{}));
+        }
+        since_reports_ = SampleCount{static_cast<std::uint64_t>(samples)};
+    }
+
     [[nodiscard]] SampleCount own() const;
     [[nodiscard]] SampleCount mesh() const;
 
     [[nodiscard]] SampleCount others() const { return mesh() - own(); }
 
     [[nodiscard]] SampleCount of(PeerId peer) const;
+
+    /// mesh() with what others have likely done since.
+    [[nodiscard]] SampleCount estimated() const { return mesh() + since_reports_; }
+
+    /// Of estimated(), at most 1.
     [[nodiscard]] double ratio() const;
 
-    [[nodiscard]] bool is_total_reached() const { return total_.value > 0 && mesh() >= total_; }
+    [[nodiscard]] bool is_total_reached() const {
+        return total_.value > 0 && estimated() >= total_;
+    }
 
     [[nodiscard]] std::uint64_t claims_capped() const { return claims_capped_; }
 
@@ -65,7 +85,8 @@ class Progress {
     struct Counter {
         SampleCount samples;
         TimePoint at{};
-        std::optional<double> per_second;
+        std::optional<double> per_second;  // the most that it may grow by, over growth_max
+        std::optional<double> between;     // its last two reports, a second
     };
 
     PeerId self_;
@@ -73,6 +94,7 @@ class Progress {
     SampleCount trainer_;
     SampleCount lost_;  // done by this node, forgotten by a restart
     std::map<PeerId, Counter> others_;
+    SampleCount since_reports_;
     SampleCount others_sum_;  // kept, since it is asked for with each report of a large mesh
     std::optional<TimePoint> current_at_;  // of the last swap of this process
     SampleCount current_own_;

@@ -149,6 +149,11 @@ class Mixer {
         [[nodiscard]] bool is_up() const { return is_linked && takes_part; }
     };
 
+    struct Place {
+        std::string site;
+        bool is_outside = true;
+    };
+
     void make_slots(PeerId peer, Partner& partner);
     void absorb(TimePoint now, std::size_t first, MixingOutputs& out);
     void on_ended(TimePoint now, const SwapEnded& ended);
@@ -220,7 +225,7 @@ class Mixer {
     MixerConfig config_;
     Rng rng_;
     std::map<PeerId, Partner> partners_;
-    std::map<PeerId, std::string> sites_;
+    std::map<PeerId, Place> places_;
     std::optional<Rounds> rounds_;
     std::optional<StalenessBound> bound_;
     mutable std::vector<MemberPlace> graph_of_;  // a graph that costs, kept while these are members

@@ -116,20 +116,22 @@ Mixer::LinkCounts Mixer::link_counts() const {
 }
 
 void Mixer::set_site(PeerId peer, const std::string& site) {
-    std::string& known = sites_[peer];
-    if (known == site) return;
-    known = site;
+    const auto [found, is_new] = places_.try_emplace(peer);
+    Place& known = found->second;
+    if (!is_new && known.site == site) return;
+    known = {.site = site, .is_outside = site != config_.site};
     have_links_changed_ = true;
 }
 
 const std::string& Mixer::site_of(PeerId peer) const {
     static const std::string nowhere;
-    const auto found = sites_.find(peer);
-    return found == sites_.end() ? nowhere : found->second;
+    const auto found = places_.find(peer);
+    return found == places_.end() ? nowhere : found->second.site;
 }
 
 bool Mixer::is_outside(PeerId peer) const {
-    return site_of(peer) != config_.site;
+    const auto found = places_.find(peer);
+    return found == places_.end() ? !config_.site.empty() : found->second.is_outside;
 }
 
 }  // namespace p2p::core

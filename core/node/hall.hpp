@@ -76,6 +76,7 @@ class Node::Hall {
     void on(TimePoint now, PeerId from, const Signed<Final>& record, Effects& effects);
     void on(TimePoint now, PeerId from, const StateRequest& request, Effects& effects);
     void on(TimePoint now, PeerId from, const StateOffer& offer, Effects& effects);
+    void on(TimePoint now, PeerId from, const ReportWish& wish, Effects& effects);
     void on(TimePoint now, PeerId from, const BlobRequest& request, Effects& effects);
     void on(TimePoint now, PeerId from, const BlobChunk& chunk, Effects& effects);
     template <typename Word>

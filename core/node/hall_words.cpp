@@ -155,6 +155,10 @@ void Node::Hall::on(TimePoint now, PeerId from, const StateOffer& offer, Effects
     if (JobRun* job = find_job(offer.job)) job->on_state_offer(now, from, offer, effects);
 }
 
+void Node::Hall::on(TimePoint now, PeerId from, const ReportWish& wish, Effects& effects) {
+    if (JobRun* job = find_job(wish.job)) job->on_report_wish(now, from, wish, effects);
+}
+
 void Node::Hall::on(TimePoint now, PeerId from, const BlobRequest& request, Effects& effects) {
     (void)now;
     if (desk_.send_blob(from, request)) return;

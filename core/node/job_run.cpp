@@ -42,6 +42,7 @@ JobRun::JobRun(TimePoint now, JobId job, const NodeConfig& config, Desk& desk, R
       since_(now),
       progress_(desk.self(), SampleCount{}),
       members_(report_fresh_for),
+      relay_(config.report_interval, rng.split(3)),
       report_sequence_(first_sequence(now)) {}
 
 PeerId JobRun::submitter() const {
@@ -252,29 +253,25 @@ void JobRun::begin(TimePoint now, Effects& effects) {
     if (!catch_up_) {
         start_mixing(now, effects);
     }
-    pace(now, effects);
+    pace(effects);
     if (ending_->reason()) begin_finishing(now, *ending_->reason(), effects);
     end_when_over(now, effects);
 }
 
 // --- training ------------------------------------------------------------------------------------
 
-void JobRun::pace(TimePoint now, Effects& effects) {
+void JobRun::pace(Effects& effects) {
     if (!is_trainer_ready_) return;
-    const auto linked = std::count_if(linked_.begin(), linked_.end(), [&](const auto& link) {
-        const Members::Member* member = members_.find(link.first);
-        return member != nullptr && member->state() == JobState::running
-               && members_.is_live(now, *member);
-    });
+    const std::uint32_t members = 1 + members_.linked_running();
     const bool is_standing = state_ != JobState::running || is_stopping_;
     effects.emplace_back(Pace{
         .job = job_,
         .step_limit = is_standing ? StepCount{} : limit_.steps,
-        .samples_others = progress_.mesh() - stepped_.samples,
+        .samples_others = progress_.estimated() - stepped_.samples,
         .samples_total = progress_.total(),
         .time_total = from_seconds(spec_->train.minutes * 60),
-        .members = is_steered_ ? 1 : static_cast<std::uint32_t>(1 + linked)});
-    if (mixer_) mixer_->set_members(static_cast<std::uint32_t>(1 + linked));
+        .members = is_steered_ ? 1 : members});
+    if (mixer_) mixer_->set_members(members);
 }
 
 void JobRun::on_stepped(TimePoint now, const SteppedReport& report, Effects& effects) {

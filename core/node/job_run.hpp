@@ -19,6 +19,7 @@
 #include "core/job/ending.hpp"
 #include "core/job/members.hpp"
 #include "core/job/progress.hpp"
+#include "core/job/report_relay.hpp"
 #include "core/mixing/mixer.hpp"
 #include "core/mixing/pusher.hpp"
 #include "core/node/desk.hpp"
@@ -58,6 +59,7 @@ class JobRun {
 
     // Words of peers.
     void on_report(TimePoint now, PeerId from, const Signed<JobReport>& report, Effects& effects);
+    void on_report_wish(TimePoint now, PeerId from, const ReportWish& wish, Effects& effects);
     void on_control(TimePoint now, const Signed<JobControl>& control, Effects& effects);
     void on_end(TimePoint now, const Signed<JobEnd>& end, Effects& effects);
     void on_final(TimePoint now, PeerId from, const Signed<Final>& final, Effects& effects);
@@ -115,7 +117,16 @@ class JobRun {
     [[nodiscard]] std::vector<Message> records() const;
 
   private:
-    enum class Alarm : std::uint8_t { report, evaluate, sketch, save, drop_frozen, retry, count };
+    enum class Alarm : std::uint8_t {
+        report,
+        wishes,
+        evaluate,
+        sketch,
+        save,
+        drop_frozen,
+        retry,
+        count
+    };
 
     // job_run.cpp
     void set_state(TimePoint now, JobState state, std::string reason, Effects& effects);
@@ -146,8 +157,10 @@ class JobRun {
     [[nodiscard]] std::vector<EdgeStatus> mixing_links() const;
     [[nodiscard]] double distance_ratio() const;
     [[nodiscard]] double parameter_norm() const;
-    void pace(TimePoint now, Effects& effects);
+    void pace(Effects& effects);
     void report(TimePoint now, Effects& effects);
+    void estimate_progress(TimePoint now);
+    void tell_report_wishes(TimePoint now, Effects& effects);
     void evaluate(Effects& effects);
     void on_evaluated(TimePoint now, const Evaluated* measured, Effects& effects);
     void take_sketch(TimePoint now, Effects& effects);
@@ -245,6 +258,7 @@ class JobRun {
 
     Progress progress_;
     Members members_;
+    ReportRelay relay_;
     std::optional<Ending> ending_;
     std::optional<Mixer> mixer_;
     std::optional<Pusher> pusher_;              // where the recipe does not swap

@@ -11,6 +11,7 @@ namespace p2p::core {
 namespace {
 
 constexpr Duration retry_after = std::chrono::seconds{2};
+constexpr Duration wishes_after = std::chrono::milliseconds{100};
 
 /// Orders of an edge, which waits for the answer.
 template <typename Order>
@@ -22,6 +23,7 @@ constexpr bool is_answered =
 void JobRun::on_linked(TimePoint now, PeerId peer, Incarnation incarnation, Effects& effects) {
     linked_[peer] = incarnation;
     members_.on_linked(peer, true);
+    relay_.on_linked(peer);
     for (const Message& record : records())
         desk_.send(peer, record, effects);
     if (!spec_ && announcement_) fetch_spec(now, peer, effects);
@@ -32,6 +34,7 @@ void JobRun::on_linked(TimePoint now, PeerId peer, Incarnation incarnation, Effe
 void JobRun::on_unlinked(TimePoint now, PeerId peer, Effects& effects) {
     linked_.erase(peer);
     members_.on_linked(peer, false);
+    relay_.on_unlinked(peer);
     refresh_partner(now, peer, effects);
     joiners_.erase(peer);
     if (spec_fetch_ && spec_fetch_->source() == peer) spec_fetch_->on_source_lost();
@@ -81,20 +84,46 @@ void JobRun::on_report(
         if (report.value.incarnation < config_.incarnation) {
             progress_.on_own_report(report.value.samples, stepped_.samples);
         }
-        return;
     }
-    if (!members_.add(now, report)) return;
-    desk_.broadcast(report, from, effects);
-    if (mixer_ && mixer_->wants_work_ratio()) mixer_->set_work_ratio(work_ratio(now));
+    Members::Member* news = report.author == desk_.self() ? nullptr : members_.add(now, report);
+    const auto passing =
+        relay_.on_report(now, from, report.author, report.value, /*is_news=*/news != nullptr);
+    for (const PeerId peer : passing.to)
+        desk_.send(peer, report, effects);
+    if (relay_.has_wishes()) alarms_.set_no_later(Alarm::wishes, now + wishes_after);
+    if (news == nullptr) return;
+    members_.expect_next_in(now, *news, passing.spacing);
     progress_.on_report(now, report.author, report.value.samples);
+    if (mixer_ && mixer_->wants_work_ratio()) mixer_->set_work_ratio(work_ratio(now));
     catch_up_when_stale(now, effects);
-    refresh_partner(now, report.author, effects);
-    begin_when_possible(now, effects);
     consider_kept_end(now, effects);
-    if (state_ == JobState::running) {
-        consider_offered_state(now, effects);
-        pace(now, effects);
-        end_when_over(now, effects);
+    if (linked_.contains(report.author)) {
+        refresh_partner(now, report.author, effects);
+        begin_when_possible(now, effects);
+    }
+    if (state_ != JobState::running) return;
+    consider_offered_state(now, effects);
+    if (linked_.contains(report.author)) pace(effects);
+    end_when_over(now, effects);
+}
+
+/// What is wanted is brought at once; the receiver knows whether it is news.
+void JobRun::on_report_wish(TimePoint now, PeerId from, const ReportWish& wish, Effects& effects) {
+    relay_.on_wish(from, wish.route, wish.authors);
+    if (relay_.has_wishes()) alarms_.set_no_later(Alarm::wishes, now + wishes_after);
+    if (wish.route != ReportRoute::want) return;
+    for (const PeerId& author : wish.authors) {
+        const Members::Member* member = members_.find(author);
+        if (member != nullptr && author != from) desk_.send(from, member->report, effects);
+    }
+}
+
+void JobRun::tell_report_wishes(TimePoint now, Effects& effects) {
+    for (ReportRelay::Wish& wish : relay_.take_wishes(now)) {
+        desk_.send(
+            wish.to,
+            ReportWish{.job = job_, .route = wish.route, .authors = std::move(wish.authors)},
+            effects);
     }
 }
 
@@ -184,7 +213,7 @@ void JobRun::lift(TimePoint now, MixingOutputs& outputs, Effects& effects) {
                 },
                 [&](StepLimit& limit) {
                     limit_ = limit;
-                    pace(now, effects);
+                    pace(effects);
                 },
                 [&](SwapOffence& offence) {
                     desk_.offenders.emplace_back(offence.peer, offence.why);

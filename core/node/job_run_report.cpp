@@ -51,6 +51,7 @@ void JobRun::report(TimePoint now, Effects& effects) {
     ++report_sequence_;
     told_ = made_here(desk_.self(), make_report(now));
     desk_.broadcast(*told_, std::nullopt, effects);
+    tell_report_wishes(now, effects);
     alarms_.set(Alarm::report, now + config_.report_interval);
 }
 
@@ -64,6 +65,17 @@ std::vector<Message> JobRun::records() const {
     if (end_) records.emplace_back(*end_);
     if (final_) records.emplace_back(*final_);
     return records;
+}
+
+/// Where not every report is passed on, the counts of others come late.
+void JobRun::estimate_progress(TimePoint now) {
+    const Duration interval = config_.report_interval;
+    progress_.estimate(now, interval, [&](PeerId peer) {
+        const Members::Member* member = members_.find(peer);
+        const bool runs = member != nullptr && member->state() == JobState::running
+                          && members_.is_live(now, *member);
+        return runs ? relay_.spacing(peer) - interval : Duration{};
+    });
 }
 
 void JobRun::evaluate(Effects& effects) {
@@ -128,7 +140,8 @@ void JobRun::on_wakeup(TimePoint now, Effects& effects) {
     }
     if (alarms_.take_due(Alarm::report, now)) {
         report(now, effects);
-        pace(now, effects);
+        estimate_progress(now);
+        pace(effects);
         end_when_over(now, effects);
         consider_final(now, effects);
         begin_when_possible(now, effects);
@@ -137,6 +150,7 @@ void JobRun::on_wakeup(TimePoint now, Effects& effects) {
         evaluate(effects);
         alarms_.set(Alarm::evaluate, now + spec_->eval.every);
     }
+    if (alarms_.take_due(Alarm::wishes, now)) tell_report_wishes(now, effects);
     if (alarms_.take_due(Alarm::sketch, now)) take_sketch(now, effects);
     if (alarms_.take_due(Alarm::save, now)) {
         if (steps_saved_ != stepped_.steps && saves_under_way_ == 0) save(false, effects);
@@ -192,7 +206,7 @@ void JobRun::pause(TimePoint now, Effects& effects) {
     drop_catch_up(effects);
     if (!mixer_) return;
     stop_mixing(now, effects);
-    pace(now, effects);
+    pace(effects);
 }
 
 void JobRun::resume(TimePoint now, Effects& effects) {
@@ -215,7 +229,7 @@ void JobRun::prepare_shutdown(TimePoint now, Effects& effects) {
     if (state_ == JobState::done || state_ == JobState::stopped) return;
     save(false, effects);
     alarms_ = {};
-    pace(now, effects);
+    pace(effects);
 }
 
 void JobRun::remove(TimePoint now, Effects& effects) {

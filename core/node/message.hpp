@@ -32,6 +32,7 @@ using Message = std::variant<
     StateRequest,
     StateOffer,
     BlobRequest,
-    BlobChunk>;
+    BlobChunk,
+    ReportWish>;
 
 }  // namespace p2p::core

@@ -110,6 +110,11 @@ TEST(Meaning, RefusesPushesOfUnknownKindsAndOfWeightsAndSizesThatNobodyHas) {
     EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.weight = 1e10; }));
     EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.bytes.value = 0; }));
     EXPECT_TRUE(is_refused_after(push, [](Push& m) { m.bytes.value = UINT64_MAX; }));
+    EXPECT_TRUE(is_refused_after(fixed<core::ReportWish>(), [](core::ReportWish& m) {
+        m.route = static_cast<core::ReportRoute>(4);
+    }));
+    EXPECT_TRUE(is_refused_after(
+        fixed<core::ReportWish>(), [](core::ReportWish& m) { m.authors.clear(); }));
     EXPECT_TRUE(is_refused_after(fixed<core::PushAck>(), [](core::PushAck& m) {
         m.why = static_cast<core::SwapReason>(14);
     }));

@@ -241,6 +241,7 @@ std::vector<NamedMessage> fixed_messages(const PeerId& author) {
              job, hash, ByteCount{2'660'000}, std::chrono::seconds{2}, SampleCount{300'000}}},
         {"blob_request", BlobRequest{hash, 65'000}},
         {"blob_chunk", BlobChunk{hash, 65'000, 65'005, bytes}},
+        {"report_wish", ReportWish{job, ReportRoute::want, {author}}},
     };
 }
 
@@ -289,7 +290,14 @@ Message random_message(Rng& rng, const PeerId& author) {
                 any_duration(rng, limits::busy_max),
                 any_progress(rng)};
         case 19: return BlobRequest{any_id<BlobHash>(rng), any(rng, limits::blob_bytes_max)};
-        default: return any_blob_chunk(rng);
+        case 20: return any_blob_chunk(rng);
+        default: {
+            ReportWish wish{any_id<JobId>(rng), static_cast<ReportRoute>(1 + rng.below(3)), {}};
+            wish.authors.resize(1 + rng.below(limits::wish_authors_max));
+            for (PeerId& each : wish.authors)
+                each = any_id<PeerId>(rng);
+            return wish;
+        }
     }
 }
 

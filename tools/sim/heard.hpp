@@ -1,11 +1,11 @@
 #pragma once
 
-// Which reports and peer records each node has already, looked at from above: no node could know.
+// Which peer records each node has already, looked at from above: no node could know.
 //
-// Whatever is told to everybody is passed on by everybody, so that most copies reach a node that
-// has the news and drops them without a trace (Members::add, Directory::add). In a world of a
-// thousand nodes these are seven of eight events. The world carries such copies as bytes and does
-// not deliver them; digests are the same either way. What is told, and when, is the nodes'.
+// They are told to everybody and passed on by everybody, so that most copies reach a node that has
+// the news and drops them without a trace (Directory::add). The world carries such copies as bytes
+// and does not deliver them; digests are the same either way. What is told, and when, is the
+// nodes'.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,31 +32,23 @@ class Heard {
     /// Whether it would drop all of it.
     [[nodiscard]] bool knows(std::size_t node, const core::Message& message) const;
 
-    /// It begins anew: another life, or a job removed.
+    /// It begins anew.
     void forget(std::size_t node);
 
   private:
     /// The newest that is known to be there of one author.
     struct Mark {
-        std::uint64_t topic = 0;  // of a report: the beginning of its job's id
         std::uint64_t incarnation = 0;
         std::uint64_t number = 0;
+        bool is_set = false;
     };
 
-    using Rows = std::vector<std::vector<Mark>>;  // by node, then by author; empty: nothing
-
-    static Mark mark_of(const core::JobReport& report);
     static Mark mark_of(const core::PeerRecord& record);
-
-    template <typename Value>
-    void note(Rows& rows, std::size_t node, const core::Signed<Value>& record);
-    template <typename Value>
-    [[nodiscard]] bool has(
-        const Rows& rows, std::size_t node, const core::Signed<Value>& record) const;
+    void note(std::size_t node, const core::Signed<core::PeerRecord>& record);
+    [[nodiscard]] bool has(std::size_t node, const core::Signed<core::PeerRecord>& record) const;
 
     const std::map<core::PeerId, std::size_t>& index_;
-    Rows reports_;
-    Rows records_;
+    std::vector<std::vector<Mark>> rows_;  // by node, then by author; empty: nothing
 };
 
 }  // namespace p2p::sim

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include <malloc.h>
+
 // GCC 12 sees a null pointer where it inlines CLI11's vectors of strings into this file.
 #pragma GCC diagnostic ignored "-Wnull-dereference"
 
@@ -69,6 +71,9 @@ void add_claims(CLI::App* command, Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // Models' worth of floats come and go with each swap: keep their pages.
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);   // NOLINT(concurrency-mt-unsafe): before any thread
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);  // NOLINT(concurrency-mt-unsafe)
     Options options;
     CLI::App app{"p2psim: how a way of mixing does on machines and wires that you describe"};
     app.require_subcommand(1);

@@ -214,7 +214,6 @@ void World::carry(std::size_t node, core::DropTraining& effect) {
     machine.is_ready = false;
     machine.has_ended = false;
     if (effect.remove) machine.saved_spec.reset();
-    if (effect.remove) heard_.forget(node);
 }
 
 void World::carry(std::size_t node, core::Save& effect) {

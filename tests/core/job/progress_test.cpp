@@ -34,6 +34,24 @@ TEST(Progress, CapsAClaimThatGrowsFasterThanFourTimesTheMeasuredRate) {
     EXPECT_EQ(1U, progress.claims_capped());
 }
 
+TEST(Progress, EstimatesWhatOthersDidSinceTheirReportsAndNoFurtherThanItsReach) {
+    Progress progress(peer(1), SampleCount{1000});
+    progress.on_report(at(0), peer(2), SampleCount{0});
+    progress.on_report(at(10), peer(2), SampleCount{500});
+    const auto reach = [](PeerId) {
+        return Duration{std::chrono::seconds{8}};
+    };
+    progress.estimate(at(10.9), at(1) - at(0), reach);
+    EXPECT_EQ(SampleCount{500}, progress.estimated());
+    progress.estimate(at(15), at(1) - at(0), reach);
+    EXPECT_EQ(SampleCount{700}, progress.estimated());
+    EXPECT_EQ(SampleCount{500}, progress.mesh());
+    EXPECT_DOUBLE_EQ(0.7, progress.ratio());
+    progress.estimate(at(100), at(1) - at(0), reach);
+    EXPECT_EQ(SampleCount{900}, progress.estimated());
+    EXPECT_FALSE(progress.is_total_reached());
+}
+
 TEST(Progress, OfANodeThatWasRestartedFromAnOlderCheckpointCountsOn) {
     Progress progress(peer(1), SampleCount{1000});
     progress.on_resumed(SampleCount{100}, SampleCount{100});

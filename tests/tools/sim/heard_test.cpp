@@ -15,52 +15,51 @@ core::PeerId peer(std::uint8_t number) {
     return id;
 }
 
-core::Message report(std::uint8_t author, std::uint64_t sequence, std::uint8_t job = 1) {
-    core::JobReport value;
-    value.job.bytes[5] = job;
+core::Signed<core::PeerRecord> record(std::uint8_t author, std::uint64_t version) {
+    core::PeerRecord value;
+    value.id = peer(author);
     value.incarnation = core::Incarnation{1};
-    value.sequence = sequence;
+    value.version = version;
     return core::made_here(peer(author), value);
+}
+
+core::Message told(std::uint8_t author, std::uint64_t version) {
+    core::PeerRecords records;
+    records.records = {record(author, version)};
+    return records;
 }
 
 const std::map<core::PeerId, std::size_t> three{{peer(1), 0}, {peer(2), 1}, {peer(3), 2}};
 
 TEST(Heard, ANodeHasWhatItToldAndNothingNewer) {
     Heard heard(three);
-    heard.on_told(/*node=*/1, report(1, 7));
-    EXPECT_TRUE(heard.knows(1, report(1, 7)));
-    EXPECT_TRUE(heard.knows(1, report(1, 6)));
-    EXPECT_FALSE(heard.knows(1, report(1, 8)));
-    EXPECT_FALSE(heard.knows(1, report(1, 7, /*job=*/2)));
-    EXPECT_FALSE(heard.knows(2, report(1, 7)));
+    heard.on_told(/*node=*/1, told(1, 7));
+    EXPECT_TRUE(heard.knows(1, told(1, 7)));
+    EXPECT_TRUE(heard.knows(1, told(1, 6)));
+    EXPECT_FALSE(heard.knows(1, told(1, 8)));
+    EXPECT_FALSE(heard.knows(2, told(1, 7)));
 }
 
 TEST(Heard, WhatIsSaidOfItselfANodeAlwaysHears) {
     Heard heard(three);
-    heard.on_told(0, report(1, 7));
-    EXPECT_FALSE(heard.knows(0, report(1, 7)));
+    heard.on_told(0, told(1, 7));
+    EXPECT_FALSE(heard.knows(0, told(1, 7)));
 }
 
 TEST(Heard, ANewLifeHasNothing) {
     Heard heard(three);
-    heard.on_told(1, report(1, 7));
+    heard.on_told(1, told(1, 7));
     heard.forget(1);
-    EXPECT_FALSE(heard.knows(1, report(1, 7)));
+    EXPECT_FALSE(heard.knows(1, told(1, 7)));
 }
 
 TEST(Heard, OfSeveralRecordsOnlyTheNewsIsKept) {
     Heard heard(three);
-    const auto record = [](std::uint8_t author) {
-        core::PeerRecord value;
-        value.id = peer(author);
-        value.version = 1;
-        return core::made_here(peer(author), value);
-    };
     core::PeerRecords known;
-    known.records = {record(1)};
+    known.records = {record(1, 1)};
     heard.on_told(1, known);
     core::PeerRecords both;
-    both.records = {record(1), record(3)};
+    both.records = {record(1, 1), record(3, 1)};
     core::Message message = both;
     EXPECT_TRUE(heard.keep_news(1, message));
     ASSERT_EQ(1U, std::get<core::PeerRecords>(message).records.size());
