@@ -64,6 +64,7 @@ struct Claim {
     std::size_t links = 0;    ///< that each node is allowed; 0: everybody
     bool has_small = false;
     bool is_expected_small = true;
+    std::uint64_t seeds_small = 3;  ///< of 2, an interval is 12.7 standard errors each way
 
     bool operator==(const Claim&) const = default;
 };

@@ -207,12 +207,16 @@ class ClaimReader {
         claim_.has_small = true;
         TomlKey expected = bool_key("expected", claim_.is_expected_small);
         is_small_expected_ = table.find("expected") != nullptr;
-        return read_toml_keys(
+        auto seeds = static_cast<double>(claim_.seeds_small);
+        auto status = read_toml_keys(
             file_,
             table,
             {axes_key("recipe", claim_.recipe.small),
              axes_key("baseline", claim_.baseline.small),
+             number_key("seeds", seeds, 2, 100),
              std::move(expected)});
+        claim_.seeds_small = static_cast<std::uint64_t>(seeds);
+        return status;
     }
 
     /// What no key alone can tell.

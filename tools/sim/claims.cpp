@@ -20,7 +20,6 @@ namespace p2p::sim {
 namespace {
 
 constexpr std::uint64_t seeds_whole = 5;
-constexpr std::uint64_t seeds_small = 3;  // of 2, an interval is 12.7 standard errors each way
 
 /// Those to run; of a small run, those that say how.
 core::Result<std::vector<Claim>> chosen_claims(const Options& options) {
@@ -52,11 +51,11 @@ int claims(const Options& options) {
     trial.data = std::make_shared<const core::Dataset>(*std::move(data));
     trial.jobs = options.jobs;
     trial.is_small = options.is_small;
-    trial.seeds = options.is_small ? seeds_small : seeds_whole;
-    if (options.claim_seeds > 0) trial.seeds = options.claim_seeds;
     std::vector<Verdict> verdicts;
     int code = 0;
     for (const Claim& claim : *chosen) {
+        trial.seeds = options.is_small ? claim.seeds_small : seeds_whole;
+        if (options.claim_seeds > 0) trial.seeds = options.claim_seeds;
         const auto on_run = [&](const std::string& text) {
             say(claim.name + ": " + text);
         };
