@@ -56,9 +56,9 @@ class ReportRelay {
     /// Whoever came by this link is asked of the others.
     void on_unlinked(PeerId peer);
 
-    /// A report has come `from` a neighbour.
+    /// A report of the author `id` has come `from` a neighbour.
     [[nodiscard]] Passing on_report(
-        TimePoint now, PeerId from, PeerId author, const JobReport& report, bool is_news);
+        TimePoint now, PeerId from, PeerId id, const JobReport& report, bool is_news);
 
     [[nodiscard]] Duration spacing(PeerId author) const;
 
@@ -107,9 +107,9 @@ class ReportRelay {
     [[nodiscard]] Links all_links() const;
     [[nodiscard]] std::uint32_t block_at(Duration age) const;
     void note(Authors::value_type& author);
-    void ask_all(Authors::value_type& author);
+    void ask_all(Authors::value_type& each);
     void refuse(Authors::value_type& author, Links bit);
-    void take_parent(Authors::value_type& author, PeerId from, Links bit);
+    void take_parent(Authors::value_type& each, PeerId from, Links bit);
     void take_turn(Author& author);
     void on_offered(Links from, const PeerId& id);
     void look_for_silent(TimePoint now);
