@@ -185,20 +185,20 @@ class RelayWorld {
 class EveryMesh : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(EveryMesh, HearsAllReportsInAThirdMoreCopiesThanNewsAtMost) {
-    RelayWorld world(GetParam(), 60, 8);
+    RelayWorld world(GetParam(), 36, 8);
     world.run_for(5 * period);
     (void)world.take_counts();
     world.run_for(60 * period);
     EXPECT_LE(world.reports_behind(), 1U);
     const auto [copies, news] = world.take_counts();
-    EXPECT_GE(news, 59U * 60 * 59);
+    EXPECT_GE(news, 59U * 36 * 35);
     EXPECT_LE(static_cast<double>(copies), 1.35 * static_cast<double>(news));
 }
 
 TEST_P(EveryMesh, HearsAllReportsAgainSoonAfterATenthOfItDied) {
-    RelayWorld world(GetParam(), 60, 8);
+    RelayWorld world(GetParam(), 36, 8);
     world.run_for(20 * period);
-    for (std::size_t node = 3; node < 60; node += 10)
+    for (std::size_t node = 3; node < 36; node += 10)
         world.kill(node);
     world.run_for(6 * period);
     EXPECT_LE(world.reports_behind(), 1U);
@@ -229,17 +229,17 @@ TEST_P(EveryMesh, HearsAllReportsWhereNoTwoWaysLead) {
 }
 
 TEST_P(EveryMesh, HearsOfAllInABudgetOfBytesOnceTheirTrainingIsOldEnough) {
-    RelayWorld world(GetParam(), 80, 8);
+    RelayWorld world(GetParam(), 72, 8);
     world.tells_age = true;
     world.run_for(64 * period);
     (void)world.take_counts();
     world.run_for(32 * period);
-    // 80 authors at 512 B in 4 KiB/s: each 10 s, and so every eighth report.
+    // 72 authors at 512 B in 4 KiB/s: each 9 s, and so every eighth report.
     EXPECT_LE(world.reports_behind(), 9U);
     const auto [copies, news] = world.take_counts();
-    const double copies_a_node_second = static_cast<double>(copies) / 80 / 32;
-    EXPECT_LE(copies_a_node_second, 80.0 / 8 * 1.35 + 8);
-    EXPECT_GE(news, 80U * 79 * 4);
+    const double copies_a_node_second = static_cast<double>(copies) / 72 / 32;
+    EXPECT_LE(copies_a_node_second, 72.0 / 8 * 1.35 + 8);
+    EXPECT_GE(news, 72U * 71 * 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, EveryMesh, testing::Range<std::uint64_t>(1, 5));
