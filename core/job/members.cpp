@@ -1,18 +1,6 @@
 #include "core/job/members.hpp"
 
-#include <algorithm>
-
 namespace p2p::core {
-
-namespace {
-
-constexpr int spacings_fresh = 3;
-
-}  // namespace
-
-void Members::expect_next_in(TimePoint now, Member& member, Duration spacing) const {
-    member.fresh_until = now + std::max(fresh_for_, spacings_fresh * spacing);
-}
 
 Members::Member* Members::add(TimePoint now, const Signed<JobReport>& report) {
     const auto found = members_.find(report.author);
@@ -24,7 +12,7 @@ Members::Member* Members::add(TimePoint now, const Signed<JobReport>& report) {
             Member{
                 .report = report,
                 .heard = now,
-                .fresh_until = now + fresh_for_,
+                .spacing = {},
                 .is_linked = is_linked,
                 .sketched_at = now,
                 .moved_per_second = {}});
@@ -37,7 +25,6 @@ Members::Member* Members::add(TimePoint now, const Signed<JobReport>& report) {
     count(member, -1);
     member.report = report;
     member.heard = now;
-    member.fresh_until = now + fresh_for_;
     count(member, 1);
     return &member;
 }

@@ -5,6 +5,7 @@
 // A member is live while it is linked to this node, or its report is fresh; how long that is
 // depends on how often its reports come here.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,7 +34,7 @@ class Members {
     struct Member {
         Signed<JobReport> report;
         TimePoint heard{};
-        TimePoint fresh_until{};
+        Duration spacing{};  ///< between two of its reports that come here, where that is known
         bool is_linked = false;
         TimePoint sketched_at{};                 ///< when its newest sketch was heard
         std::optional<double> moved_per_second;  ///< of its replica, by its last two sketches
@@ -45,11 +46,8 @@ class Members {
     explicit Members(Duration fresh_for)
         : fresh_for_(fresh_for) {}
 
-    /// Its author, where the report is news; else null.
+    /// The member, where its report is news; else null.
     Member* add(TimePoint now, const Signed<JobReport>& report);
-
-    /// `spacing`: between two reports of this member that come here.
-    void expect_next_in(TimePoint now, Member& member, Duration spacing) const;
 
     void on_linked(PeerId peer, bool is_linked);
 
@@ -58,7 +56,8 @@ class Members {
     [[nodiscard]] const Member* find(PeerId peer) const;
 
     [[nodiscard]] bool is_live(TimePoint now, const Member& member) const {
-        return member.is_linked || now < member.fresh_until;
+        const Duration fresh_for = std::max(fresh_for_, spacings_fresh * member.spacing);
+        return member.is_linked || now - member.heard < fresh_for;
     }
 
     /// Linked members that take steps.
@@ -73,6 +72,8 @@ class Members {
     [[nodiscard]] std::optional<PeerId> twin_of(TimePoint now, std::uint64_t batch_hash) const;
 
   private:
+    static constexpr int spacings_fresh = 3;
+
     static void note_sketch(TimePoint now, const std::optional<Sketch>& sketch, Member& member);
     void count(const Member& member, int sign);
 

@@ -98,11 +98,6 @@ std::uint32_t ReportRelay::block_at(Duration age) const {
     return std::bit_floor(static_cast<std::uint32_t>(reports));
 }
 
-Duration ReportRelay::spacing(PeerId author) const {
-    const auto found = authors_.find(author);
-    return found == authors_.end() ? interval_ : found->second.block * interval_;
-}
-
 ReportRelay::Passing ReportRelay::on_report(
     TimePoint now, PeerId from, PeerId id, const JobReport& report, bool is_news) {
     const Links bit = bit_of(from);

@@ -1,12 +1,13 @@
 #pragma once
 
 // Which of a job's reports are passed on, and on which links: each of those to each node about
-// once, and so few of them that a node receives 4 KiB/s at most, however large the mesh is.
+// once, and the fewer the larger the mesh is.
 //
 // In a large mesh only the first report in each block of 2, 4, 8, ... sequence numbers is passed
-// on, and every change of state; blocks grow with the number of authors, and with the age of the
-// author's training, so that a count is never later than a quarter of it. All nodes see the same
-// blocks.
+// on, and every change of state. Blocks grow with the number of authors, until all of them together
+// are 4 to 8 KiB/s (beside what neighbours tell of themselves), and with the age of the author's
+// training, so that a count is never later than a quarter of it: a young job's reports are all
+// passed on. All nodes see the same blocks.
 //
 // For each author there is a tree of its own, grown from behind: the link that brought its newest
 // report first is the parent, and a link that brought a copy too late is told to bring no more of
@@ -59,8 +60,6 @@ class ReportRelay {
     /// A report of the author `id` has come `from` a neighbour.
     [[nodiscard]] Passing on_report(
         TimePoint now, PeerId from, PeerId id, const JobReport& report, bool is_news);
-
-    [[nodiscard]] Duration spacing(PeerId author) const;
 
     /// A neighbour says what it wants of these authors' reports, or that it has them.
     void on_wish(PeerId from, ReportRoute route, const std::vector<PeerId>& authors);

@@ -92,7 +92,7 @@ void JobRun::on_report(
         desk_.send(peer, report, effects);
     if (relay_.has_wishes()) alarms_.set_no_later(Alarm::wishes, now + wishes_after);
     if (news == nullptr) return;
-    members_.expect_next_in(now, *news, passing.spacing);
+    news->spacing = passing.spacing;
     progress_.on_report(now, report.author, report.value.samples);
     if (mixer_ && mixer_->wants_work_ratio()) mixer_->set_work_ratio(work_ratio(now));
     catch_up_when_stale(now, effects);

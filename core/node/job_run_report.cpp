@@ -74,7 +74,7 @@ void JobRun::estimate_progress(TimePoint now) {
         const Members::Member* member = members_.find(peer);
         const bool runs = member != nullptr && member->state() == JobState::running
                           && members_.is_live(now, *member);
-        return runs ? relay_.spacing(peer) - interval : Duration{};
+        return runs ? member->spacing - interval : Duration{};
     });
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <queue>
 #include <set>
 #include <utility>
 
@@ -13,6 +12,7 @@
 
 #include "core/base/limits.hpp"
 #include "tests/support/peers.hpp"
+#include "tools/sim/event_heap.hpp"
 
 namespace p2p::test {
 namespace {
@@ -34,7 +34,7 @@ class RelayWorld {
             link(i, (i + 1) % nodes);
             for (std::size_t more = 2; more < links_a_node; more += 2)
                 link(i, rng_.below(nodes));
-            at(now_ + milliseconds{rng_.below(1000)}, [this, i] { report(i); });
+            heap_.after(milliseconds{rng_.below(1000)}, [this, i] { report(i); });
         }
     }
 
@@ -60,14 +60,10 @@ class RelayWorld {
     }
 
     void run_for(Duration time) {
-        const TimePoint until = now_ + time;
-        while (!events_.empty() && events_.top().at <= until) {
-            const Event event = events_.top();
-            events_.pop();
-            now_ = event.at;
-            event.act();
+        const TimePoint until = heap_.now + time;
+        while (heap_.run_next(until)) {
         }
-        now_ = until;
+        heap_.now = until;
     }
 
     /// How many reports the worst informed live node lacks of any live author.
@@ -97,33 +93,16 @@ class RelayWorld {
         std::map<PeerId, std::uint64_t> newest;
     };
 
-    struct Event {
-        TimePoint at;
-        std::uint64_t order;
-        std::function<void()> act;
-
-        bool operator<(const Event& other) const {
-            return std::pair(at, order) > std::pair(other.at, other.order);
-        }
-    };
-
-    static PeerId peer(std::size_t node) {
-        PeerId id = test::peer(static_cast<std::uint8_t>(node));
-        return id;
-    }
+    static PeerId peer(std::size_t node) { return test::peer(static_cast<std::uint8_t>(node)); }
 
     static std::size_t index(const PeerId& id) { return id.bytes[0]; }
-
-    void at(TimePoint time, std::function<void()> act) {
-        events_.push({time, ++order_, std::move(act)});
-    }
 
     /// In order on each link, and lost where it ends.
     void carry(std::size_t from, std::size_t to, std::function<void()> act) {
         TimePoint& free = links_free_[{from, to}];
         const std::uint64_t spread = 5 + (from * 7 + to * 13) % 90;
-        free = std::max(free, now_ + milliseconds{spread + rng_.below(6)});
-        at(free, [this, from, to, act = std::move(act)] {
+        free = std::max(free, heap_.now + milliseconds{spread + rng_.below(6)});
+        heap_.at(free, [this, from, to, act = std::move(act)] {
             if (links_.contains(std::minmax(from, to))) act();
         });
     }
@@ -139,7 +118,7 @@ class RelayWorld {
         if (is_news) node.newest[author] = number;
         if (is_news) ++news_;
         for (const PeerId& next :
-             node.relay.on_report(now_, peer(from), author, report_of(number), is_news).to)
+             node.relay.on_report(heap_.now, peer(from), author, report_of(number), is_news).to)
             send(to, index(next), author, number);
     }
 
@@ -156,9 +135,9 @@ class RelayWorld {
         ++nodes_[i].number;
         for (std::size_t other = 0; other < nodes_.size(); ++other)
             if (links_.contains(std::minmax(i, other))) send(i, other, peer(i), nodes_[i].number);
-        for (const ReportRelay::Wish& wish : nodes_[i].relay.take_wishes(now_))
+        for (const ReportRelay::Wish& wish : nodes_[i].relay.take_wishes(heap_.now))
             carry(i, index(wish.to), [this, i, wish] { grant(i, wish); });
-        at(now_ + period, [this, i] { report(i); });
+        heap_.after(period, [this, i] { report(i); });
     }
 
     void grant(std::size_t from, const ReportRelay::Wish& wish) {
@@ -171,15 +150,13 @@ class RelayWorld {
     }
 
     Rng rng_;
-    TimePoint now_ = TimePoint{} + seconds{1};
-    std::uint64_t order_ = 0;
+    sim::EventHeap heap_;
     std::uint64_t copies_ = 0;
     std::uint64_t news_ = 0;
     std::vector<Node> nodes_;
     std::set<std::pair<std::size_t, std::size_t>> links_;
     std::map<std::pair<std::size_t, std::size_t>, TimePoint> links_free_;
     std::set<std::size_t> dead_;
-    std::priority_queue<Event> events_;
 };
 
 class EveryMesh : public testing::TestWithParam<std::uint64_t> {};
@@ -277,13 +254,48 @@ TEST(ReportRelay, PassesOnAChangeOfStateWhateverTheBlock) {
     JobReport report;
     report.training_time = seconds{1000};
     int passed = 0;
-    for (report.sequence = 1; report.sequence <= 160; ++report.sequence)
-        passed += relay.on_report(TimePoint{}, peer(1), peer(9), report, true).to.empty() ? 0 : 1;
+    Duration spacing{};
+    for (report.sequence = 1; report.sequence <= 160; ++report.sequence) {
+        const auto passing = relay.on_report(TimePoint{}, peer(1), peer(9), report, true);
+        passed += passing.to.empty() ? 0 : 1;
+        spacing = passing.spacing;
+    }
     EXPECT_LE(passed, 11);
     EXPECT_GE(passed, 10);
-    EXPECT_EQ(16 * period, relay.spacing(peer(9)));
+    EXPECT_EQ(16 * period, spacing);
     report.state = JobState::done;
     EXPECT_FALSE(relay.on_report(TimePoint{}, peer(1), peer(9), report, true).to.empty());
+}
+
+TEST(ReportRelay, OffersANewAuthorWhereReportsWereRefused) {
+    ReportRelay relay(period, Rng(1));
+    for (std::uint8_t each = 1; each <= 3; ++each)
+        relay.on_linked(peer(each));
+    relay.on_wish(peer(2), ReportRoute::refuse, {peer(8)});
+    const auto passing = relay.on_report(TimePoint{}, peer(1), peer(9), JobReport{}, true);
+    EXPECT_EQ(std::vector<PeerId>{peer(3)}, passing.to);
+    const auto wishes = relay.take_wishes(TimePoint{});
+    ASSERT_EQ(1U, wishes.size());
+    EXPECT_EQ(peer(2), wishes[0].to);
+    EXPECT_EQ(ReportRoute::have, wishes[0].route);
+    EXPECT_EQ(std::vector<PeerId>{peer(9)}, wishes[0].authors);
+}
+
+TEST(ReportRelay, AsksOneAfterTheOtherOfThoseThatOfferAnUnknownAuthor) {
+    ReportRelay relay(period, Rng(1));
+    relay.on_linked(peer(1));
+    relay.on_linked(peer(2));
+    relay.on_wish(peer(1), ReportRoute::have, {peer(9)});
+    relay.on_wish(peer(2), ReportRoute::have, {peer(9)});
+    std::set<PeerId> asked;
+    for (int turn = 0; turn < 2; ++turn) {
+        const auto wishes = relay.take_wishes(TimePoint{});
+        ASSERT_EQ(1U, wishes.size());
+        EXPECT_EQ(ReportRoute::want, wishes[0].route);
+        asked.insert(wishes[0].to);
+    }
+    EXPECT_EQ(2U, asked.size());
+    EXPECT_TRUE(relay.take_wishes(TimePoint{}).empty());
 }
 
 TEST(ReportRelay, RefusesNobodyWhileItLooksForAnAuthor) {
