@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/result.hpp"
 #include "core/base/tensor.hpp"
+#include "core/nn/model.hpp"
 #include "core/node/effect.hpp"
 #include "core/node/node.hpp"
 #include "core/node/work.hpp"
@@ -66,6 +68,9 @@ class Trainer {
 
     /// A copy of a range of the parameters.
     virtual void snapshot(core::ShardRange range, Answer<std::vector<float>> answer) = 0;
+
+    /// What the first parameters were drawn from; nothing where this program does not draw them.
+    [[nodiscard]] virtual std::optional<core::InitialDraw> initial_draw() const { return {}; }
 
     /// x <- x + d on a range.
     virtual void add(

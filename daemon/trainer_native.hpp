@@ -36,6 +36,10 @@ class NativeTrainer final : public Trainer {
     /// Stops, and waits for the step under way.
     ~NativeTrainer() override;
 
+    [[nodiscard]] std::optional<core::InitialDraw> initial_draw() const override {
+        return core::InitialDraw{setup_.replica.spec->model, setup_.replica.spec->seed};
+    }
+
     void snapshot(core::ShardRange range, Answer<std::vector<float>> answer) override;
     void add(
         core::ShardRange range,

@@ -90,13 +90,15 @@ void EdgeDesk::encode(Ticket ticket, const core::Encode& order) {
         edge.codec->abandon();
     }
     const bool builds_on_last = core::has_keyframe(order.codec) && !order.keyframe;
-    if (builds_on_last && !edge.codec->can_continue(order.codec)) {
+    const auto draw = order.from_initial ? trainer->initial_draw() : std::nullopt;
+    if (order.from_initial && !draw) return answer_later(ticket, out_of_step("first value"));
+    if (builds_on_last && !order.from_initial && !edge.codec->can_continue(order.codec)) {
         return answer_later(ticket, out_of_step("reference"));
     }
 
-    SnapshotUser use = [this, ticket, order, codec = edge.codec](Result<Snapshot> snapshot) {
+    SnapshotUser use = [this, ticket, order, codec = edge.codec, draw](Result<Snapshot> snapshot) {
         if (!snapshot) return tools_.answer(ticket, snapshot.error());
-        encode_snapshot(ticket, order, *std::move(snapshot), codec);
+        encode_snapshot(ticket, order, *std::move(snapshot), codec, draw);
     };
     if (!order.of_round) {
         trainer->snapshot(order.range, [post = tools_.post, use](auto values) {
@@ -117,11 +119,16 @@ void EdgeDesk::encode(Ticket ticket, const core::Encode& order) {
 }
 
 void EdgeDesk::encode_snapshot(
-    Ticket ticket, const core::Encode& order, Snapshot snapshot, std::shared_ptr<EdgeCodec> codec) {
-    tools_.workers->submit([this, post = tools_.post, ticket, order, snapshot, codec] {
+    Ticket ticket,
+    const core::Encode& order,
+    Snapshot snapshot,
+    std::shared_ptr<EdgeCodec> codec,
+    std::optional<core::InitialDraw> draw) {
+    tools_.workers->submit([this, post = tools_.post, ticket, order, snapshot, codec, draw] {
+        const core::ShardRange range = order.range;
+        if (draw) codec->start_from(draw->values(range.offset, range.floats));
         const FloatView all = *snapshot;
-        const FloatView shard =
-            order.of_round ? all.subspan(order.range.offset, order.range.floats) : all;
+        const FloatView shard = order.of_round ? all.subspan(range.offset, range.floats) : all;
         const auto result =
             codec->encode(shard, order.codec, order.keyframe, order.seed, order.theta_factor);
         post([this, ticket, order, codec, result] {

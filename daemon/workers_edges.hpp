@@ -78,7 +78,8 @@ class EdgeDesk {
         core::Ticket ticket,
         const core::Encode& order,
         Snapshot snapshot,
-        std::shared_ptr<core::EdgeCodec> codec);
+        std::shared_ptr<core::EdgeCodec> codec,
+        std::optional<core::InitialDraw> draw);
     void add_to_live(
         core::Ticket ticket,
         const core::Apply& order,

@@ -60,9 +60,10 @@ bool is_sound(const core::SwapKey& key) {
 
 constexpr std::string_view key_fault = "a swap whose number is none";
 
-/// The n up to which references stand may be at most this swap's.
+/// The n up to which references stand may be at most this swap's, or stands for the job's first
+/// parameters.
 bool is_reference(core::SwapNumber reference, const core::SwapKey& key) {
-    return reference <= key.n;
+    return reference <= key.n || reference == core::initial_reference;
 }
 
 }  // namespace

@@ -61,7 +61,6 @@ final_lr = 0.001
 
 [mixing]
 recipe = "{recipe}"
-{axes}
 min_peers = {peers}
 
 [eval]
@@ -100,10 +99,9 @@ class Demo:
         self.say("each has found the other three")
 
     def write_job(self, name, length, recipe, peers):
-        axes = "" if recipe != "ad-psgd" else 'when = "every(16)"\ncodec = "delta(q8)"'
         path = os.path.join(self.folder, f"{name}.toml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(JOB.format(name=name, length=length, recipe=recipe, axes=axes, peers=peers))
+            file.write(JOB.format(name=name, length=length, recipe=recipe, peers=peers))
         return path
 
     def watch(self, nodes, job):
@@ -176,7 +174,7 @@ class Demo:
         alone.write_config(network_id([alone]), [])
         alone.start()
         try:
-            job = self.write_job("alone", f"minutes = {seconds / 60:.4f}", "ad-psgd", 1)
+            job = self.write_job("alone", f"minutes = {seconds / 60:.4f}", "auto", 1)
             self.say(f"one node alone, duty {FAST}, for the same {seconds:.0f} s")
             alone.ctl("job", "submit", job)
             own, _ = self.watch([alone], "alone")
@@ -269,7 +267,7 @@ def main():
     parser.add_argument("--pytorch", action="store_true", help="four PyTorch processes train")
     parser.add_argument(
         "--epochs", type=int, default=None, help="over the set, by all together (20)")
-    parser.add_argument("--recipe", default="ad-psgd", help="how replicas are mixed (ad-psgd)")
+    parser.add_argument("--recipe", default="auto", help="how replicas are mixed (auto)")
     parser.add_argument("--folder", help="work here instead of in a temporary folder")
     parser.add_argument("--no-single", action="store_true", help="leave out the single node")
     parser.add_argument("--patience", type=float, default=240, help=argparse.SUPPRESS)

@@ -178,6 +178,14 @@ bool is_theta_exceeded(const Status& status) {
     return !status && status.error().code == ErrorCode::forged;
 }
 
+void EdgeCodec::start_from(FloatView initial) {
+    P2P_CHECK(initial.size() == floats_ && !own_ && !remote_);
+    const std::vector<float> values(initial.begin(), initial.end());
+    const ByteView bytes(
+        reinterpret_cast<const std::uint8_t*>(values.data()), floats_ * sizeof(float));
+    history_ = History{.own = values, .remote = values, .spreads = {}, .chain = hash128({}, bytes)};
+}
+
 bool EdgeCodec::is_complete() const {
     return own_.has_value() && remote_.has_value();
 }

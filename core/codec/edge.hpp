@@ -77,6 +77,10 @@ class EdgeCodec {
         std::uint64_t seed,
         float theta_factor = theta_factor_min);
 
+    /// Both references are `initial` from now on, as after a keyframe that told it to both ends.
+    /// @pre `initial` has the shard's size, and no swap is open
+    void start_from(FloatView initial);
+
     /// Rebuilds the other end's value. Errors: as of core/codec/codec decode(); conflict where what
     /// it builds on is missing (references, spreads, under modulo the own value); forged where
     /// theta was exceeded (is_theta_exceeded). They change nothing.

@@ -27,7 +27,7 @@ struct TrainSpec {
 };
 
 struct MixingSpec {
-    std::string recipe = "ad-psgd";  ///< a row of core/mixing/recipe
+    std::string recipe = "auto";  ///< a row of core/mixing/recipe
     std::map<std::string, std::string>
         axes;                     ///< axis -> value, over the recipe's ("codec" -> "q8")
     std::uint32_t min_peers = 1;  ///< nodes, this one included, before the first step

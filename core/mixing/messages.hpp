@@ -24,11 +24,14 @@ struct SwapKey {
     auto operator<=>(const SwapKey&) const = default;
 };
 
+/// The parameters that the job begins with, which each end draws from the spec itself.
+inline constexpr SwapNumber initial_reference{~std::uint64_t{0}};
+
 struct SwapOpen {
     SwapKey key;
     Round round;  ///< 0 where the recipe has no rounds
     CodecId codec = CodecId::fp32;
-    SwapNumber reference;  ///< n up to which the sender's references stand; 0: none
+    SwapNumber reference;  ///< n up to which the sender's references stand; initial; 0: none
     float gamma = 1;       ///< step size offered, in (0, 1]; the smaller of both is used
     float share = 0;       ///< part of the sender's budget offered, in (0, 0.75]
 

@@ -51,7 +51,8 @@ void Mixer::make_slots(PeerId peer, Partner& partner) {
             .range = config_.layout.shard(key.shard),
             .guard = config_.recipe.guard,
             .encoded_bytes = config_.encoded_bytes,
-            .seed = mix_key(mix_key(config_.seed, peer.bytes), i)};
+            .seed = mix_key(mix_key(config_.seed, peer.bytes), i),
+            .knows_initial = config_.knows_initial};
         partner.slots.push_back(
             {.edge = Edge(spec),
              .steps_at_end = steps_,

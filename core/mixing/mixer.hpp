@@ -42,6 +42,7 @@ struct MixerConfig {
     Duration deadline = std::chrono::seconds{30};
     Duration bury_after = std::chrono::minutes{10};
     EncodedBytes encoded_bytes = nullptr;
+    bool knows_initial = false;  ///< the job's first parameters can be had by each node's workers
     std::optional<ShareRule> share_rule;  ///< tests only: instead of the recipe's
 };
 
@@ -206,7 +207,10 @@ class Mixer {
     [[nodiscard]] static bool is_unheard(TimePoint now, const Edge& edge);
     [[nodiscard]] bool needs_finishing_swap(const Slot& slot) const;
     [[nodiscard]] ShareRule share_rule() const;
-    [[nodiscard]] float budget_taken(TimePoint now, ShardIndex shard) const;
+    enum class LinkKind : std::uint8_t { any, inside, outside };
+
+    [[nodiscard]] float budget_taken(
+        TimePoint now, ShardIndex shard, LinkKind kind = LinkKind::any) const;
     void withdraw_when_late(TimePoint now, Slot& slot, MixingOutputs& out);
     [[nodiscard]] std::size_t links_up() const;
     [[nodiscard]] CodecId codec(const Slot& slot) const;

@@ -10,7 +10,8 @@ namespace p2p::core {
 
 namespace {
 
-// Parts of the budget (weights.hpp) where there are both kinds of links.
+// Parts of the budget (weights.hpp) where there are both kinds of links. Neither takes the other's:
+// swaps over slow wires are open for long, and would leave nothing to a node's fast links.
 constexpr float budget_inside = 0.25F;
 constexpr float budget_outside = 0.5F;
 
@@ -68,12 +69,13 @@ std::optional<float> Mixer::linked_share(TimePoint now, const Slot& slot) const 
     const auto [inside, outside] = link_counts();
     const bool is_far = is_outside(slot.edge.key().peer);
     const bool has_both = inside > 0 && outside > 0;
+    const LinkKind kind = !has_both ? LinkKind::any : is_far ? LinkKind::outside : LinkKind::inside;
     const float budget = !has_both ? budget_total : is_far ? budget_outside : budget_inside;
     const std::size_t count =
         is_far ? std::min(window_.size(), outside) : std::min(inside, LinkChoice::links_max);
     const float wanted =
         std::min(0.5F, budget / static_cast<float>(std::max<std::size_t>(count, 1)));
-    const float left = budget_total - budget_taken(now, slot.edge.key().shard);
+    const float left = budget - budget_taken(now, slot.edge.key().shard, kind);
     const float share = std::min(wanted, left);
     return share < wanted / 4 ? std::nullopt : std::optional(share);
 }

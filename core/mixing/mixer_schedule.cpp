@@ -226,9 +226,10 @@ bool Mixer::is_unheard(TimePoint now, const Edge& edge) {
     return edge.phase() == SwapPhase::opening && now - *edge.opened_at() >= partner_patience;
 }
 
-float Mixer::budget_taken(TimePoint now, ShardIndex shard) const {
+float Mixer::budget_taken(TimePoint now, ShardIndex shard, LinkKind kind) const {
     float taken = 0;
     for (const auto& [peer, partner] : partners_) {
+        if (kind != LinkKind::any && is_outside(peer) != (kind == LinkKind::outside)) continue;
         if (!partner.is_linked && now - partner.down_since > budget_hold) continue;
         const Edge& edge = partner.slots[shard.value].edge;
         if (!is_unheard(now, edge)) taken += edge.share_taken();

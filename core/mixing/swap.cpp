@@ -30,16 +30,21 @@ CodecId Edge::common_codec(CodecId one, CodecId other, std::uint64_t floats) con
 
 Edge::Agreement Edge::agreement() const {
     P2P_CHECK(own_open_ && peer_open_);
-    const CodecId codec = common_codec(own_open_->codec, peer_open_->codec, spec_.range.floats);
-    const bool keyframe =
-        has_keyframe(codec)
-        && (own_open_->reference != peer_open_->reference || own_open_->reference == SwapNumber{0});
+    CodecId codec = common_codec(own_open_->codec, peer_open_->codec, spec_.range.floats);
+    const SwapNumber reference =
+        own_open_->reference == peer_open_->reference ? own_open_->reference : SwapNumber{0};
+    const bool from_initial = reference == initial_reference && has_reference(codec);
+    // Nearly as exact as a keyframe, however far replicas have gone, and half as large.
+    if (from_initial) codec = CodecId::delta_q8;
+    const bool is_without = reference == SwapNumber{0} || reference == initial_reference;
+    const bool keyframe = has_keyframe(codec) && is_without && !from_initial;
     const float share = std::min(own_open_->share, peer_open_->share);
     float gamma = has_keyframe(codec) ? std::min(own_open_->gamma, peer_open_->gamma) : 1.0F;
     if (!keyframe) gamma = std::min(gamma, gamma_max(codec));
     return {
         .codec = codec,
         .keyframe = keyframe,
+        .from_initial = from_initial,
         .gamma = gamma,
         .weight = share * gamma,
         .bytes = spec_.encoded_bytes(codec, spec_.range.floats, keyframe)};
@@ -109,6 +114,7 @@ void Edge::encode(MixingOutputs& out) {
             .range = spec_.range,
             .codec = agreed.codec,
             .keyframe = agreed.keyframe,
+            .from_initial = agreed.from_initial,
             .of_round = of_round_,
             .seed = mix_key(spec_.seed, n_.value),
             .theta_factor = theta_factor_.factor()},
@@ -122,7 +128,7 @@ void Edge::on_encoded(TimePoint now, const Encoded& encoded, MixingOutputs& out)
 
     const Agreement agreed = agreement();
     P2P_CHECK(encoded.bytes_total == agreed.bytes);
-    if (has_reference(agreed.codec) && !agreed.keyframe) {
+    if (has_reference(agreed.codec) && !agreed.keyframe && !agreed.from_initial) {
         step_sizes_[agreed.codec].on_kept(encoded.kept_ratio);
     }
     is_encoded_ = true;
@@ -275,12 +281,18 @@ void Edge::refuse(TimePoint now, SwapReason why, MixingOutputs& out) {
 void Edge::close(TimePoint now, SwapReason why, MixingOutputs& out) {
     if (!is_applied_) {
         if (has_values_) out.emplace_back(SwapOrder{DropSwap{.edge = spec_.key, .n = n_}});
-        reference_ = SwapNumber{0};
+        forget_references(why);
     }
     own_close_ = why;
     phase_ = SwapPhase::closing;
     say(SwapClose{.key = swap_key(), .why = why}, out);
     settle_when_closed(now, out);
+}
+
+/// Where the two ends hold other values, they may have drawn other first parameters, too.
+void Edge::forget_references(SwapReason why) {
+    if (why == SwapReason::hash) spec_.knows_initial = false;
+    reference_ = spec_.knows_initial ? initial_reference : SwapNumber{0};
 }
 
 void Edge::on_close(TimePoint now, const SwapClose& close, MixingOutputs& out) {
@@ -319,7 +331,7 @@ void Edge::settle(TimePoint now, SwapReason why, MixingOutputs& out) {
             .own_norm = own_norm_,
             .displacement_norm = displacement_norm_,
             .codec = peer_open_ ? agreement().codec : own_open_->codec,
-            .keyframe = peer_open_ && agreement().keyframe,
+            .keyframe = peer_open_ && (agreement().keyframe || agreement().from_initial),
             .gamma = peer_open_ ? agreement().gamma : 1});
     }
     last_ = is_applied_ ? SwapReason::none : why;

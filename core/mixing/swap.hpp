@@ -43,7 +43,8 @@ struct EdgeSpec {
     ShardRange range;
     GuardSpec guard;
     EncodedBytes encoded_bytes = nullptr;
-    std::uint64_t seed = 0;  ///< of stochastic rounding on this edge
+    std::uint64_t seed = 0;      ///< of stochastic rounding on this edge
+    bool knows_initial = false;  ///< the job's first parameters can be had at either end
 };
 
 /// What an end offers when it opens or answers.
@@ -70,7 +71,8 @@ enum class SwapPhase : std::uint8_t {
 class Edge {
   public:
     explicit Edge(EdgeSpec spec)
-        : spec_(spec) {}
+        : spec_(spec),
+          reference_(spec.knows_initial ? initial_reference : SwapNumber{0}) {}
 
     // What is.
     [[nodiscard]] const EdgeKey& key() const { return spec_.key; }
@@ -143,12 +145,14 @@ class Edge {
     struct Agreement {
         CodecId codec;
         bool keyframe;
+        bool from_initial;
         float gamma;
         float weight;
         std::uint64_t bytes;
     };
 
     [[nodiscard]] Agreement agreement() const;
+    void forget_references(SwapReason why);
     [[nodiscard]] CodecId common_codec(CodecId one, CodecId other, std::uint64_t floats) const;
     void agree(MixingOutputs& out);
     void begin_decoding_when_complete(MixingOutputs& out);

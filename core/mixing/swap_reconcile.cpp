@@ -105,7 +105,7 @@ void Edge::realign(TimePoint now, SwapNumber next, MixingOutputs& out) {
         out.emplace_back(SwapOrder{DropSwap{.edge = spec_.key, .n = n_}});
     }
     if (busy_) is_result_stale_ = true;
-    reference_ = SwapNumber{0};
+    forget_references(SwapReason::buried);
     next_open_.reset();
     settle(now, SwapReason::buried, out);
     n_ = next;
@@ -123,7 +123,7 @@ void Edge::bury(TimePoint now, MixingOutputs& out) {
     if (!is_applied_ && !own_close_) {
         say(SwapClose{.key = swap_key(), .why = SwapReason::buried}, out);
         if (has_values_) out.emplace_back(SwapOrder{DropSwap{.edge = spec_.key, .n = n_}});
-        reference_ = SwapNumber{0};
+        forget_references(SwapReason::buried);
     }
     settle(now, SwapReason::buried, out);
 }
@@ -135,7 +135,7 @@ void Edge::reset(TimePoint now, MixingOutputs& out) {
     if (phase_ != SwapPhase::idle) settle(now, SwapReason::buried, out);
     out.emplace_back(SwapOrder{DropEdge{.edge = spec_.key}});
     n_ = SwapNumber{1};
-    reference_ = SwapNumber{0};
+    forget_references(SwapReason::buried);
     last_ = SwapReason::none;
     state_unheard_.reset();
     step_sizes_.clear();

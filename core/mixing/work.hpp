@@ -60,9 +60,10 @@ struct Encode {
     ShardRange range;
     CodecId codec = CodecId::fp32;
     bool keyframe = false;
-    bool of_round = false;   ///< of the round's snapshot
-    std::uint64_t seed = 0;  ///< of stochastic rounding
-    float theta_factor = 2;  ///< of modulo: theta over what the last swap showed, in [2, 16]
+    bool from_initial = false;  ///< no keyframe: both references are the job's first parameters
+    bool of_round = false;      ///< of the round's snapshot
+    std::uint64_t seed = 0;     ///< of stochastic rounding
+    float theta_factor = 2;     ///< of modulo: theta over what the last swap showed, in [2, 16]
 };
 
 struct Encoded {

@@ -146,4 +146,12 @@ void init_parameters(const ModelSpec& spec, std::uint64_t seed, MutableFloatView
     }
 }
 
+std::vector<float> InitialDraw::values(std::uint64_t offset, std::uint64_t floats) const {
+    std::vector<float> all(parameter_count(model_tensors(model)));
+    P2P_CHECK(offset <= all.size() && floats <= all.size() - offset);
+    init_parameters(model, seed, all);
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(offset);
+    return {first, first + static_cast<std::ptrdiff_t>(floats)};
+}
+
 }  // namespace p2p::core

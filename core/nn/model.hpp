@@ -33,4 +33,13 @@ namespace p2p::core {
 /// @pre validate(spec) is ok, spec.kind is mlp, parameters.size() is the model's count
 void init_parameters(const ModelSpec& spec, std::uint64_t seed, MutableFloatView parameters);
 
+/// What first values are drawn from; they can be had again at any time.
+struct InitialDraw {
+    ModelSpec model;
+    std::uint64_t seed = 0;
+
+    /// Those from `offset` on. @pre as for init_parameters; the range lies within the model
+    [[nodiscard]] std::vector<float> values(std::uint64_t offset, std::uint64_t floats) const;
+};
+
 }  // namespace p2p::core

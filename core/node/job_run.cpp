@@ -164,6 +164,7 @@ void JobRun::join(TimePoint now, Effects& effects) {
         .deadline = spec_->mixing.deadline,
         .bury_after = config_.bury_after,
         .encoded_bytes = &encoded_size,
+        .knows_initial = spec_->model.kind != ModelKind::external,
         .share_rule = {}};
     if (!recipe->swaps()) {
         pusher_.emplace(

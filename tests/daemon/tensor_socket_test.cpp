@@ -63,8 +63,7 @@ TEST_F(TensorSocketTest, ASwapMovesTheClientsParameters) {
     client.attach("outer");
     const core::EdgeKey edge{spec_.id, peer_id(2), {}};
     const core::ShardRange all{0, floats};
-    const auto encode =
-        order(core::Encode{edge, core::SwapNumber{1}, all, core::CodecId::fp32, false, false, 1});
+    const auto encode = order(core::Encode{.edge = edge, .n = core::SwapNumber{1}, .range = all});
     client.carry_out(client.ask(R"({"op":"step","samples":4,"loss":0.5})"));
     const auto encoded = std::get<core::Encoded>(result_of(encode));
     auto theirs = std::make_shared<core::Bytes>(*shop_.encoded(edge, core::SwapNumber{1}));

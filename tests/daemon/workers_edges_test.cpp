@@ -67,6 +67,20 @@ TEST_F(WorkshopTest, DeltasFollowTheReferencesOfBothEnds) {
     }
 }
 
+TEST_F(WorkshopTest, TheFirstSwapBuildsOnTheJobsFirstParametersWhereBothDrawThem) {
+    Node a(temp_, loop_, 1);
+    Node b(temp_, loop_, 2);
+    a.train(spec_, 20);
+    b.train(spec_, 20);
+    const Swap first{
+        .n = SwapNumber{1}, .codec = CodecId::delta_q8, .keyframe = false, .from_initial = true};
+    exchange(a, b, first);
+    apply(a, b, first, 0.25F);
+    apply(b, a, first, 0.25F);
+    const Swap next{SwapNumber{2}, CodecId::delta_q4, false};
+    exchange(a, b, next);
+}
+
 TEST_F(WorkshopTest, ModuloThatWasExceededIsSaidToBeThat) {
     Node a(temp_, loop_, 1);
     Node b(temp_, loop_, 2);
@@ -102,8 +116,8 @@ TEST_F(WorkshopTest, ADroppedSwapTakesItsReferencesAlong) {
     encode(a, b, delta);
     a.shop.work({}, core::DropSwap{edge(b), delta.n});
     EXPECT_EQ(nullptr, a.shop.encoded(edge(b), delta.n));
-    const auto result =
-        a.work(core::Encode{edge(b), SwapNumber{3}, all, CodecId::delta_q8, false, false, 3});
+    const auto result = a.work(core::Encode{
+        .edge = edge(b), .n = SwapNumber{3}, .range = all, .codec = CodecId::delta_q8, .seed = 3});
     EXPECT_TRUE(std::holds_alternative<core::Error>(result));
 }
 
@@ -113,7 +127,9 @@ TEST_F(WorkshopTest, ASwapDroppedUnderWayIsStillAnsweredAndTheNextOneIsClean) {
     a.train(spec_, 20);
     b.train(spec_, 20);
     const Ticket ticket{9000};
-    a.shop.work(ticket, core::Encode{edge(b), SwapNumber{1}, all, CodecId::q8, false, false, 1});
+    a.shop.work(
+        ticket,
+        core::Encode{.edge = edge(b), .n = SwapNumber{1}, .range = all, .codec = CodecId::q8});
     a.shop.work({}, core::DropSwap{edge(b), SwapNumber{1}});
     ASSERT_TRUE(loop_.run_until([&] { return a.results.contains(ticket); }));
     EXPECT_EQ(nullptr, a.shop.encoded(edge(b), SwapNumber{1}));

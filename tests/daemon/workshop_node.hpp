@@ -131,13 +131,21 @@ class WorkshopTest : public testing::Test {
         CodecId codec = CodecId::fp32;
         bool keyframe = false;
         bool of_round = false;
+        bool from_initial = false;
     };
 
     [[nodiscard]] core::EdgeKey edge(const Node& peer) const { return {spec_.id, peer.self, {}}; }
 
     core::Encoded encode(Node& node, const Node& peer, const Swap& swap) {
         return node.done<core::Encoded>(core::Encode{
-            edge(peer), swap.n, all, swap.codec, swap.keyframe, swap.of_round, swap.n.value});
+            .edge = edge(peer),
+            .n = swap.n,
+            .range = all,
+            .codec = swap.codec,
+            .keyframe = swap.keyframe,
+            .from_initial = swap.from_initial,
+            .of_round = swap.of_round,
+            .seed = swap.n.value});
     }
 
     /// Everything that `from` has encoded, in pieces, as the link would bring it.

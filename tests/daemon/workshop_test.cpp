@@ -9,7 +9,7 @@ TEST_F(WorkshopTest, WorkForAJobThatIsNotHereIsAnsweredWithAnError) {
     Node a(temp_, loop_, 1);
     const core::EdgeKey key{spec_.id, peer_id(2), {}};
     const std::vector<core::WorkOrder> orders{
-        core::Encode{key, SwapNumber{1}, all, CodecId::fp32, false, false, 1},
+        core::Encode{.edge = key, .n = SwapNumber{1}, .range = all},
         core::Decode{key, SwapNumber{1}, all, CodecId::fp32, false},
         core::Apply{key, SwapNumber{1}, all, 0.5F, true},
         core::Evaluate{spec_.id},

@@ -71,6 +71,7 @@ void MixWorld::make_mixer(std::size_t node) {
         .deadline = options_.deadline,
         .bury_after = options_.bury_after,
         .encoded_bytes = &encoded_size,
+        .knows_initial = static_cast<bool>(options_.initial),
         .share_rule = options_.share_rule};
     member.mixer = std::make_unique<Mixer>(std::move(config), rng_.split(node));
     MixingOutputs outputs;
@@ -193,7 +194,10 @@ void MixWorld::deliver(std::size_t from, std::size_t to, SwapWord word) {
     if (!linked_[{from, to}]) return;
     if (tamper) tamper(word);
     TimePoint& arrives = arrives_[{from, to}];
-    arrives = std::max(arrives, now + draw(options_.delay_min, options_.delay_max));
+    Duration delay = draw(options_.delay_min, options_.delay_max);
+    if (!options_.sites.empty() && options_.sites[from] != options_.sites[to])
+        delay += options_.delay_across;
+    arrives = std::max(arrives, now + delay);
     const std::uint64_t session = session_[{from, to}];
     later(arrives - now, [this, from, to, session, word = std::move(word)] {
         if (!linked_[{from, to}] || session_[{from, to}] != session) return;  // lost with its link

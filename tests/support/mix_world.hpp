@@ -38,9 +38,11 @@ struct MixWorldOptions {
     core::Duration bury_after = std::chrono::minutes{10};
     double step_noise = 0;  ///< each step adds normal noise of this size to the replica
     double spread = 1;      ///< of the first replicas
+    std::function<float(std::size_t)> initial{};  ///< by node: the job's first parameters, if set
     std::optional<core::ShareRule> share_rule{};
     std::function<bool(std::size_t, std::size_t)> has_edge{};  ///< empty: all pairs
     std::vector<std::string> sites{};                          ///< by node; empty: one site
+    core::Duration delay_across{};                             ///< more, between two sites
 };
 
 class MixWorld {

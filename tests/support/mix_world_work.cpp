@@ -22,9 +22,12 @@ void MixWorld::order(std::size_t node, SwapOrder& order) {
                                  ? member.round_snapshot
                                  : member.replica;
         const FloatView view(source.data() + encode->range.offset, encode->range.floats);
+        EdgeCodec& edge = codec(node, encode->edge, encode->range.floats);
+        if (encode->from_initial) {
+            edge.start_from(std::vector<float>(encode->range.floats, options_.initial(node)));
+        }
         const auto made =
-            codec(node, encode->edge, encode->range.floats)
-                .encode(view, encode->codec, encode->keyframe, encode->seed, encode->theta_factor);
+            edge.encode(view, encode->codec, encode->keyframe, encode->seed, encode->theta_factor);
         member.encoded[encode->edge] = made.bytes;
         answer(
             node,

@@ -13,58 +13,21 @@
 #include "tools/sim/baseline.hpp"
 #include "tools/sim/curves.hpp"
 #include "tools/sim/parallel.hpp"
+#include "tools/sim/requests.hpp"
 #include "tools/sim/run.hpp"
 #include "tools/sim/say.hpp"
-#include "tools/sim/settings.hpp"
 #include "tools/sim/stage_file.hpp"
 #include "tools/sim/table.hpp"
 #include "tools/sim/trace.hpp"
 
 namespace p2p::sim {
 
-using core::Result;
 using proto::Json;
 
 namespace {
 
-constexpr double target_below_free = 0.005;
-
 bool is_json(const Options& options) {
     return options.format != "table";
-}
-
-Result<RunRequest> make_request(const Options& options) {
-    auto stage = read_stage(options.stage, options.nodes);
-    if (!stage) return stage.error();
-    auto data = core::load_dataset(options.data);
-    if (!data) return data.error();
-    auto axes = read_settings(options.axes);
-    if (!axes) return axes.error().with_context("--set");
-    RunRequest request;
-    request.stage = *std::move(stage);
-    request.recipe = options.recipe;
-    request.axes = *std::move(axes);
-    request.seed = options.seed;
-    request.data = std::make_shared<const core::Dataset>(*std::move(data));
-    request.limit_seconds = options.limit;
-    request.looks = options.looks;
-    request.links_a_node = options.links;
-    if (options.links == 0 && request.stage.crowd)
-        request.links_a_node = request.stage.crowd->links;
-    return request;
-}
-
-std::string replay_command(const RunRequest& request, const Options& options) {
-    std::string command = "p2psim run --stage " + options.stage + " --recipe " + request.recipe
-                          + " --seed " + std::to_string(request.seed);
-    for (const auto& [axis, value] : request.axes)
-        command += " --set '" + axis + "=" + value + "'";
-    if (options.nodes > 0) command += " --nodes " + std::to_string(options.nodes);
-    if (options.links > 0) command += " --links " + std::to_string(options.links);
-    char limit[32];
-    std::snprintf(limit, sizeof limit, " --limit %g", request.limit_seconds);
-    command += limit;
-    return command;
 }
 
 /// A line that is written over, where somebody looks.
@@ -118,43 +81,6 @@ std::vector<std::string> differences(const TraceHead& then, const TraceHead& her
     look("the kernel level", then.kernel_level, here.kernel_level);
     look("the data's hash", then.data_hash, here.data_hash);
     return causes;
-}
-
-/// Parts between `mark`s that stand in no parentheses.
-std::vector<std::string> split(const std::string& text, char mark) {
-    std::vector<std::string> parts(1);
-    int depth = 0;
-    for (const char letter : text) {
-        depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
-        if (letter == mark && depth == 0) {
-            parts.emplace_back();
-        } else {
-            parts.back() += letter;
-        }
-    }
-    return parts;
-}
-
-/// "ad-psgd:codec=delta(q8):when=every(16)": a recipe, and axes of its own over those of --set.
-Result<RunRequest> with_recipe(const RunRequest& base, const std::string& text) {
-    RunRequest request = base;
-    const std::vector<std::string> parts = split(text, ':');
-    request.recipe = parts.front();
-    request.label = text;
-    const auto axes = read_settings({parts.begin() + 1, parts.end()});
-    if (!axes) return axes.error();
-    for (const auto& [axis, value] : *axes)
-        request.axes.insert_or_assign(axis, value);
-    return request;
-}
-
-/// The target of a comparison: what one model at no cost reaches, less half a point.
-double target_of(const std::vector<Outcome>& outcomes) {
-    std::vector<double> accuracies;
-    for (const Outcome& outcome : outcomes) {
-        if (outcome.recipe == "free") accuracies.push_back(outcome.curve.back().accuracy_median);
-    }
-    return accuracies.empty() ? 0 : median_of(accuracies) - target_below_free;
 }
 
 }  // namespace
@@ -213,28 +139,22 @@ int replay(const Options& options) {
 int compare(const Options& options) {
     const auto base = make_request(options);
     if (!base) return tell(base.error(), exit_usage);
-    std::vector<RunRequest> requests;
-    for (const std::string& recipe : split(options.recipes, ',')) {
-        const auto named = with_recipe(*base, recipe);
-        if (!named) return tell(named.error(), exit_usage);
-        for (std::uint64_t i = 0; i < options.seeds; ++i) {
-            requests.push_back(*named);
-            requests.back().seed = options.seed + i;
-        }
-    }
-    const auto outcomes = run_each(requests, options.jobs, [&](const auto& report) {
+    const auto requests = requests_of(*base, options);
+    if (!requests) return tell(requests.error(), exit_usage);
+    const auto outcomes = run_each(*requests, options.jobs, [&](const auto& report) {
         if (is_json(options) && report.outcome) {
             std::puts(proto::json_text(outcome_json(*report.outcome)).c_str());
             std::fflush(stdout);
         }
-        say(std::to_string(report.done) + " of " + std::to_string(requests.size()) + " done: "
+        say(std::to_string(report.done) + " of " + std::to_string(requests->size()) + " done: "
             + report.request->recipe + ", seed " + std::to_string(report.request->seed));
     });
     if (!outcomes) {
         const bool is_asked_wrongly = outcomes.error().code == core::ErrorCode::invalid;
         return tell(outcomes.error(), is_asked_wrongly ? exit_usage : exit_failed);
     }
-    const double target = options.target > 0 ? options.target : target_of(*outcomes);
+    const double target =
+        options.target > 0 ? options.target : target_of(*outcomes, target_below_free);
     if (!is_json(options)) {
         std::printf(
             "stage %s, target %.2f %%, medians of %llu seeds\n\n",

@@ -16,7 +16,7 @@ inline constexpr int exit_usage = 2;
 
 struct Options {
     std::string stage = "three-site-8";
-    std::string recipe = "ad-psgd";
+    std::string recipe = "auto";
     std::string recipes;  ///< as given, by commas
     std::vector<std::string> axes;
     std::string format = "table";
@@ -24,6 +24,9 @@ struct Options {
     std::uint64_t seed = 1;
     std::uint64_t seeds = 1;
     double target = 0;
+    double below = 0.005;  ///< what a free network reaches, of rank
+    std::size_t stages = 20;
+    std::uint64_t draw = 1;  ///< seed of the first stage
     double limit = 3600;
     std::size_t nodes = 0;
     std::size_t links = 0;
@@ -42,6 +45,7 @@ struct Options {
 [[nodiscard]] int run_one(const Options& options);
 [[nodiscard]] int replay(const Options& options);
 [[nodiscard]] int compare(const Options& options);
+[[nodiscard]] int rank(const Options& options);
 [[nodiscard]] int claims(const Options& options);
 [[nodiscard]] int show_recipes(const Options& options);
 [[nodiscard]] int show_stages(const Options& options);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/bytes.hpp"
-#include "core/data/file.hpp"
 #include "proto/spec.hpp"
 #include "proto/toml.hpp"
 #include "tools/sim/crowd.hpp"
@@ -26,7 +25,6 @@ using proto::TomlValue;
 
 namespace {
 
-constexpr std::size_t stage_bytes_max = core::mib;
 constexpr std::size_t nodes_max = 100'000;
 constexpr std::size_t sites_max = 1'000;
 
@@ -312,55 +310,7 @@ class StageReader {
     std::optional<Error> inner_;
 };
 
-/// Where the stages lie: beside the sources, or where they are installed.
-std::vector<std::filesystem::path> stage_folders() {
-    return {P2PSIM_STAGES_SOURCE, P2PSIM_STAGES_INSTALLED};
-}
-
-std::string find_stage(const std::string& name) {
-    if (name.find('/') != std::string::npos || name.ends_with(".toml")) return name;
-    for (const auto& folder : stage_folders()) {
-        const auto path = folder / (name + ".toml");
-        if (std::filesystem::exists(path)) return path.string();
-    }
-    return name;
-}
-
-std::optional<std::string> job_file_of(const TomlTable& root) {
-    const auto* head = root.find("stage");
-    const auto* table = head != nullptr ? head->get<TomlTable>() : nullptr;
-    const auto* job = table != nullptr ? table->find("job") : nullptr;
-    return job != nullptr ? job->as<std::string>() : std::nullopt;
-}
-
 }  // namespace
-
-Result<StageText> read_stage_text(const std::string& path) {
-    const std::string file = find_stage(path);
-    const auto text = core::read_file(file, stage_bytes_max);
-    if (!text) {
-        std::string known;
-        for (const std::string& name : stage_names())
-            known += (known.empty() ? "" : ", ") + name;
-        return Error{
-            ErrorCode::not_found,
-            "there is no stage " + path,
-            "neither a file nor a stage that comes with the program",
-            "use a file, or one of: " + known};
-    }
-    StageText read;
-    read.file = file;
-    read.stage = core::as_text(*text);
-    const auto root = proto::parse_toml(read.stage, stage_bytes_max);
-    if (!root) return root.error().with_context(file);
-    const auto job_file = job_file_of(*root);
-    if (!job_file) return toml_fault(file, root->place, "[stage] names no job = \"...job.toml\"");
-    const auto job_path = std::filesystem::path(file).parent_path() / *job_file;
-    const auto job = core::read_file(job_path.string(), stage_bytes_max);
-    if (!job) return job.error().with_context(file + ": job = \"" + *job_file + "\"");
-    read.job = core::as_text(*job);
-    return read;
-}
 
 Result<Stage> parse_stage(const StageText& text, std::size_t nodes) {
     const auto root = proto::parse_toml(text.stage, stage_bytes_max);
@@ -377,21 +327,6 @@ Result<Stage> read_stage(const std::string& path, std::size_t nodes) {
     const auto text = read_stage_text(path);
     if (!text) return text.error();
     return parse_stage(*text, nodes);
-}
-
-std::vector<std::string> stage_names() {
-    std::vector<std::string> names;
-    for (const auto& folder : stage_folders()) {
-        std::error_code ignored;
-        for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-            const std::string name = entry.path().filename().string();
-            if (name.ends_with(".toml") && !name.ends_with(".job.toml"))
-                names.push_back(entry.path().stem().string());
-        }
-        if (!names.empty()) break;
-    }
-    std::sort(names.begin(), names.end());
-    return names;
 }
 
 }  // namespace p2p::sim

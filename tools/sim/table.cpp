@@ -202,6 +202,22 @@ double median_of(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+double target_of(const std::vector<Outcome>& outcomes, double below) {
+    std::vector<double> accuracies;
+    for (const Outcome& outcome : outcomes) {
+        if (outcome.recipe == "free") accuracies.push_back(outcome.curve.back().accuracy_median);
+    }
+    return accuracies.empty() ? 0 : median_of(accuracies) - below;
+}
+
+std::optional<double> seconds_to(
+    const std::vector<Outcome>& outcomes, const std::string& recipe, double target) {
+    Group group;
+    for (const Outcome& outcome : outcomes)
+        if (outcome.recipe == recipe) group.push_back(&outcome);
+    return seconds_to_target(group, target);
+}
+
 std::string lined_up(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
     std::vector<bool> is_number;

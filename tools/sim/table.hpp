@@ -3,6 +3,7 @@
 // Outcomes as people and programs read them: a table with a row a way of mixing, JSON, a line of
 // progress. What a figure means is outcome.hpp's.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,17 @@ namespace p2p::sim {
 
 /// "  31 %  at 12.3 s  accuracy 86.9 %  distance 0.012"
 [[nodiscard]] std::string progress_line(const CurvePoint& point, double progress_ratio);
+
+/// What one model at no cost reaches, the median of its seeds, less `below`; 0 where no outcome is
+/// of `free`.
+[[nodiscard]] double target_of(const std::vector<Outcome>& outcomes, double below);
+
+/// Seconds until the median of a recipe's seeds has the target; nothing where not more than half of
+/// them got there.
+[[nodiscard]] std::optional<double> seconds_to(
+    const std::vector<Outcome>& outcomes, const std::string& recipe, double target);
+
+inline constexpr double target_below_free = 0.005;
 
 [[nodiscard]] double median_of(std::vector<double> values);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/check.hpp"
+#include "core/nn/model.hpp"
 
 namespace p2p::sim {
 
@@ -30,6 +31,11 @@ class Learner final : public Trainer {
     }
 
     core::MutableFloatView parameters() override { return replica_.parameters(); }
+
+    [[nodiscard]] std::vector<float> initial(core::ShardRange range) const override {
+        const core::JobSpec& spec = replica_.spec();
+        return core::InitialDraw{spec.model, spec.seed}.values(range.offset, range.floats);
+    }
 
     void displace(std::size_t offset, core::FloatView d) override { replica_.displace(offset, d); }
 
@@ -93,12 +99,14 @@ class Learner final : public Trainer {
     core::NativeReplica replica_;
 };
 
+constexpr float first_value = 3;
+
 class Walker final : public Trainer {
   public:
     Walker(std::uint64_t floats, double deviation, core::Rng rng)
         : deviation_(deviation),
           rng_(rng),
-          parameters_(floats, 3.0F) {}
+          parameters_(floats, first_value) {}
 
     void step(double /*progress_ratio*/, std::uint32_t /*members*/) override {
         for (float& value : parameters_)
@@ -109,6 +117,10 @@ class Walker final : public Trainer {
     }
 
     core::MutableFloatView parameters() override { return parameters_; }
+
+    [[nodiscard]] std::vector<float> initial(core::ShardRange range) const override {
+        return std::vector<float>(range.floats, first_value);
+    }
 
     [[nodiscard]] StepCount steps() const override { return steps_; }
 

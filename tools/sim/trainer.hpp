@@ -36,6 +36,9 @@ class Trainer {
     virtual void step(double progress_ratio, std::uint32_t members) = 0;
     [[nodiscard]] virtual core::MutableFloatView parameters() = 0;
 
+    /// What the parameters were before any step.
+    [[nodiscard]] virtual std::vector<float> initial(core::ShardRange range) const = 0;
+
     /// x <- x + d from `offset` on.
     virtual void displace(std::size_t offset, core::FloatView d);
 

@@ -175,9 +175,10 @@ WorkResult Workbench::encode(const core::Encode& order, Trainer& trainer) {
     const core::FloatView all =
         order.of_round ? core::FloatView(round_[order.edge.job].snapshot) : trainer.parameters();
     const auto view = all.subspan(order.range.offset, order.range.floats);
+    core::EdgeCodec& edge = codec(order.edge, order.range.floats);
+    if (order.from_initial) edge.start_from(trainer.initial(order.range));
     const auto made =
-        codec(order.edge, order.range.floats)
-            .encode(view, order.codec, order.keyframe, order.seed, order.theta_factor);
+        edge.encode(view, order.codec, order.keyframe, order.seed, order.theta_factor);
     encoded_[order.edge] = made.bytes;
     return core::Encoded{
         .bytes_total = made.bytes ? made.bytes->size() : 0,

@@ -243,6 +243,44 @@ TEST(Edge, HashesApartWhenTheHistoryDiffers) {
     EXPECT_NE(one.low.swap_hash(), other.low.swap_hash());
 }
 
+TEST(Edge, StartsFromFirstParametersWithAtMostTwiceTheErrorOfAKeyframeOfTwiceTheBytes) {
+    const Floats first = normal_floats(7);
+    Floats at_low = normal_floats(1);
+    Floats at_high = normal_floats(2);
+    for (std::size_t i = 0; i < size; ++i) {  // both have gone some way from there
+        at_low[i] = first[i] + 0.3F * at_low[i];
+        at_high[i] = first[i] + 0.3F * at_high[i];
+    }
+    Ends ends;
+    ends.low.start_from(first);
+    ends.high.start_from(first);
+    ends.exchange(at_low, at_high, delta, 1);
+    ends.expect_same_values();
+    Ends with_keyframe;
+    with_keyframe.exchange(at_low, at_high, keyframe, 1);
+    const Floats exact = [&] {
+        Floats apart(size);
+        for (std::size_t i = 0; i < size; ++i)
+            apart[i] = at_high[i] - at_low[i];
+        return apart;
+    }();
+    const auto error = [&](const Ends& each) {
+        const Floats moved = Ends::displacement(each.low, 1.0F);
+        return best().sum_of_squared_differences(moved.data(), exact.data(), size);
+    };
+    EXPECT_LT(error(ends), 4 * error(with_keyframe));  // squares
+    const std::size_t bytes = encoded_bytes(delta.codec, size, /*keyframe=*/false);
+    EXPECT_LT(1.9 * static_cast<double>(bytes), encoded_bytes(delta.codec, size, true));
+}
+
+TEST(Edge, HashesApartWhereTheFirstParametersWereDrawnOtherwise) {
+    Ends ends;
+    ends.low.start_from(normal_floats(7));
+    ends.high.start_from(normal_floats(8));
+    ends.exchange(normal_floats(1), normal_floats(2), delta, 1);
+    EXPECT_NE(ends.low.swap_hash(), ends.high.swap_hash());
+}
+
 TEST(Edge, StartsANewChainWithAKeyframe) {
     Ends fresh;
     Ends old;
