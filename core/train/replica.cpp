@@ -47,6 +47,10 @@ NativeReplica::NativeReplica(
 
 void NativeReplica::step(StepBuffers& buffers, double learning_rate) {
     sampler_.batch(samples_, buffers.indices);
+    step_on_batch(buffers, learning_rate);
+}
+
+void NativeReplica::step_on_batch(StepBuffers& buffers, double learning_rate) {
     if (rule_.is_pull(steps_)) {
         rule_.pull(parameters_, learning_rate);
     } else {

@@ -50,6 +50,9 @@ class NativeReplica {
     /// batch is counted and not learned from. @pre `buffers` are of this model
     void step(StepBuffers& buffers, double learning_rate);
 
+    /// The same with a batch that others have drawn: `buffers.indices`.
+    void step_on_batch(StepBuffers& buffers, double learning_rate);
+
     [[nodiscard]] MutableFloatView parameters() { return parameters_; }
 
     [[nodiscard]] FloatView parameters() const { return parameters_; }

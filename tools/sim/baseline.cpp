@@ -8,10 +8,14 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/nn/model.hpp"
 #include "core/train/replica.hpp"
+#include "tools/sim/batches.hpp"
+#include "tools/sim/collectives.hpp"
+#include "tools/sim/world.hpp"
 
 namespace p2p::sim {
 
@@ -61,67 +65,6 @@ Result<Knobs> read_knobs(const RunRequest& request) {
     return knobs;
 }
 
-/// Times of collectives on a stage, every link otherwise idle, latency and rate counted once a hop.
-class Collectives {
-  public:
-    Collectives(const Stage& stage, std::uint64_t floats)
-        : stage_(stage),
-          floats_(static_cast<double>(floats) * stage.message_scale) {}
-
-    /// A ring over all nodes, site after site: 2 (n - 1) hops of a n-th of the model.
-    [[nodiscard]] double flat_ring_seconds() const {
-        const auto n = static_cast<double>(stage_.nodes.size());
-        if (stage_.nodes.size() < 2) return 0;
-        return 2 * (n - 1) * (floats_ * 4 / n / slowest_rate() + slowest_delay());
-    }
-
-    /// Reduced inside each site in fp32, averaged over a ring of the sites, told inside again.
-    [[nodiscard]] double by_site_seconds(double bits) const {
-        const auto s = static_cast<double>(stage_.sites.size());
-        double inside = 0;
-        for (const Site& site : stage_.sites) {
-            inside = std::max(
-                inside,
-                2 * floats_ * 4 / site.inside_bytes_per_second
-                    + 2 * core::to_seconds(site.inside_round_trip));
-        }
-        if (stage_.sites.size() < 2) return inside;
-        const double across =
-            2 * (s - 1) * (floats_ * bits / 8 / s / slowest_rate() + slowest_delay());
-        return inside + across;
-    }
-
-    /// A node, of a ring: MEASURES counts them whatever moved.
-    [[nodiscard]] double ring_megabytes(double bits) const {
-        const auto n = static_cast<double>(stage_.nodes.size());
-        return 2 * (n - 1) / n * floats_ * bits / 8 / 1e6;
-    }
-
-  private:
-    [[nodiscard]] double slowest_rate() const {
-        double rate = std::numeric_limits<double>::infinity();
-        for (const Site& site : stage_.sites) {
-            rate = std::min(
-                {rate,
-                 site.inside_bytes_per_second,
-                 stage_.sites.size() > 1 ? site.up_bytes_per_second : rate,
-                 stage_.sites.size() > 1 ? site.down_bytes_per_second : rate});
-        }
-        return rate;
-    }
-
-    /// Of the hops between sites that a ring has to take: the best order is not searched for.
-    [[nodiscard]] double slowest_delay() const {
-        double delay = 0;
-        for (const Between& wire : stage_.wires)
-            delay = std::max(delay, core::to_seconds(wire.round_trip) / 2);
-        return delay;
-    }
-
-    const Stage& stage_;
-    double floats_;
-};
-
 double slowest_speed(const Stage& stage) {
     double speed = std::numeric_limits<double>::infinity();
     for (const Place& node : stage.nodes)
@@ -158,7 +101,8 @@ class BaselineRun {
             train_one(
                 {.batches = n,
                  .seconds = step / slowest_speed(request_.stage) + collectives_.flat_ring_seconds(),
-                 .megabytes = collectives_.ring_megabytes(32)},
+                 .megabytes = collectives_.ring_megabytes(32),
+                 .is_one_of_each = true},
                 std::nullopt);
         } else if (request_.recipe == "allreduce-site") {
             train_one(
@@ -185,26 +129,21 @@ class BaselineRun {
     struct Lockstep {
         double batches = 1;  ///< the mesh learns from
         double seconds = 0;
-        double megabytes = 0;  ///< a node
+        double megabytes = 0;         ///< a node
+        bool is_one_of_each = false;  ///< batches; else by speed
     };
 
     [[nodiscard]] std::shared_ptr<const core::JobSpec> shared_spec() const {
         return std::make_shared<const core::JobSpec>(spec_);
     }
 
-    [[nodiscard]] static core::PeerId id_of(std::size_t node) {
-        core::PeerId id;
-        id.bytes[0] = static_cast<std::uint8_t>(node & 255U);
-        id.bytes[1] = static_cast<std::uint8_t>(node >> 8U & 255U);
-        return id;
-    }
-
     /// One model. A node is at work for `busy_seconds` of each step; none: for what a batch takes.
     void train_one(const Lockstep& each, std::optional<double> busy_seconds) {
+        Batches batches(request_.stage, spec_, *request_.data);
         spec_.train.batch_size =
             static_cast<std::uint32_t>(each.batches * static_cast<double>(spec_.train.batch_size));
         core::StepBuffers buffers(spec_.model, spec_.train.batch_size, level_);
-        NativeReplica model(shared_spec(), id_of(0), request_.data, level_);
+        NativeReplica model(shared_spec(), {}, request_.data, level_);
         double next_look = 0;
         for (double at = 0; at < total_ && seconds_ < request_.limit_seconds;
              at = static_cast<double>(model.samples().value)) {
@@ -212,7 +151,8 @@ class BaselineRun {
                 look({model.parameters()}, at);
                 next_look += total_ / static_cast<double>(request_.looks);
             }
-            model.step(buffers, core::job_learning_rate(spec_, at / total_, 1));
+            batches.draw(each.is_one_of_each, buffers.indices);
+            model.step_on_batch(buffers, core::job_learning_rate(spec_, at / total_, 1));
             seconds_ += each.seconds;
             megabytes_ += each.megabytes;
         }
@@ -230,9 +170,9 @@ class BaselineRun {
         const bool has_rounds = request_.recipe == "diloco-ring";
         core::StepBuffers buffers(spec_.model, spec_.train.batch_size, level_);
         Replicas replicas;
-        for (std::size_t i = 0; i < request_.stage.nodes.size(); ++i) {
+        for (const core::PeerId id : machine_ids(spec_.seed, request_.stage.nodes.size())) {
             replicas.push_back(
-                std::make_unique<NativeReplica>(shared_spec(), id_of(i), request_.data, level_));
+                std::make_unique<NativeReplica>(shared_spec(), id, request_.data, level_));
         }
         std::vector<float> outer(
             replicas[0]->parameters().begin(), replicas[0]->parameters().end());

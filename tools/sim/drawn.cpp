@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::string_view prefix = "drawn-";
 constexpr std::uint64_t seed_max = 1'000'000'000;
+constexpr double step_seconds = 0.01;
+constexpr double swap_megabits = 0.41;  // of the job's model at 4 bits a parameter
+constexpr double rho_least = 0.3;       // of a swap over the narrowest link
+constexpr double rho_most = 50;
 constexpr std::uint64_t stream_drawn = 0x647261776e;
 
 /// Each factor between the two as likely as the others.
@@ -71,7 +75,8 @@ std::string drawn_stage_text(std::uint64_t seed) {
     text += line("nodes_a_site", static_cast<double>(1 + rng.below(4)));
     text += time_line("round_trip", draw_factor(rng, 10, 150));
     text += line("round_trip_spread", rng.uniform());
-    const double least = draw_factor(rng, 2, 100);
+    const double swap_seconds = step_seconds * draw_factor(rng, rho_least, rho_most);
+    const double least = scale * swap_megabits / swap_seconds;
     text += line("megabits_least", least);
     text += line("megabits_most", least * draw_factor(rng, 1, 100));
     text += line("speed_spread", rng.uniform());

@@ -17,9 +17,10 @@ namespace p2p::sim {
 
 [[nodiscard]] std::string drawn_name(std::uint64_t seed);
 
-/// 4 to 24 machines in sites of 1 to 6, speeds within a spread of up to 1 (log-normal sigma); 10 to
-/// 150 ms between sites, links of 2 Mbit/s to 1 Gbit/s and more; half of them with messages up to a
-/// hundred times as large; of three, one with nodes that die and one with nodes that slow down.
+/// 4 to 24 machines in sites of 1 to 7, speeds within a spread of up to 1 (log-normal sigma); 10 to
+/// 150 ms between sites; a 4-bit swap over the narrowest link takes 0.3 to 50 steps, and up to a
+/// hundred times less over the widest; half of them with messages up to a hundred times as large;
+/// of three, one with nodes that die and one with nodes that slow down.
 [[nodiscard]] std::string drawn_stage_text(std::uint64_t seed);
 
 }  // namespace p2p::sim

@@ -56,6 +56,9 @@ struct WorldSetup {
     std::size_t links_a_node = 0;  ///< who dials whom: a ring and drawn chords; 0: all
 };
 
+/// Of a world's machines: what skewed data hang on.
+[[nodiscard]] std::vector<core::PeerId> machine_ids(std::uint64_t seed, std::size_t nodes);
+
 class World {
   public:
     explicit World(WorldSetup setup);

@@ -60,16 +60,25 @@ std::vector<std::set<std::size_t>> draw_graph(std::size_t nodes, std::size_t lin
 
 }  // namespace
 
+std::vector<PeerId> machine_ids(std::uint64_t seed, std::size_t nodes) {
+    core::Rng ids = core::Rng(seed).split(stream_ids);
+    std::vector<PeerId> list;
+    list.reserve(nodes);
+    for (std::size_t i = 0; i < nodes; ++i)
+        list.push_back(draw_id(ids));
+    return list;
+}
+
 World::World(WorldSetup setup)
     : setup_(std::move(setup)),
       rng_(setup_.seed),
       network_(heap_, setup_.stage, sites_of(setup_.stage), rng_.split(stream_wires)),
       allowed_(
           draw_graph(setup_.stage.nodes.size(), setup_.links_a_node, rng_.split(stream_graph))) {
-    core::Rng ids = rng_.split(stream_ids);
+    const std::vector<PeerId> ids = machine_ids(setup_.seed, setup_.stage.nodes.size());
     machines_.reserve(setup_.stage.nodes.size());
     for (std::size_t i = 0; i < setup_.stage.nodes.size(); ++i) {
-        const PeerId id = draw_id(ids);
+        const PeerId id = ids[i];
         machines_.emplace_back(WorkbenchSetup{
             .self = id,
             .node = i,

@@ -78,6 +78,15 @@ TEST(Run, IsNotHeldBackByTheSlowNodeUnlessTheRecipeWaits) {
     EXPECT_LT(waits.nodes[0].utilization, 0.5);
 }
 
+TEST(Run, OneModelForAllLearnsFromEveryMachinesDataWhereNoneHasAllLabels) {
+    for (const std::string recipe : {"free", "allreduce", "allreduce-site"}) {
+        SCOPED_TRACE(recipe);
+        RunRequest request = toy_request(recipe);
+        request.stage.job.data.split = core::SplitKind::by_label;  // two of four labels a node
+        EXPECT_GT(run_toy(request).nodes[0].accuracy, 0.9);
+    }
+}
+
 TEST(Run, WithoutMixingFailsWhatAMeasureAsks) {
     const Outcome none = run_toy(toy_request("none"));
     const Outcome mixed = run_toy(toy_request("ad-psgd"));
