@@ -46,11 +46,12 @@ bool Ending::should_offer_final(const Context& context, bool is_settled) {
     counted_at_ = context.now;
 
     // Past the deadline nobody is waited for: who stands, or whose replica is broken, may never
-    // settle. The lowest live id still speaks for all that it hears of; where that one stands, and
-    // the deadline has passed twice, the lowest of those that are linked.
+    // settle. The lowest live id still speaks for all that it hears of; where that one stands,
+    // has had the time to speak and to be heard, and the deadline has passed twice, the lowest of
+    // those that are linked.
     const Duration since = context.now - latched_at_;
     const bool is_late = since >= finish_deadline_;
-    const bool is_very_late = since >= 2 * finish_deadline_;
+    const bool is_very_late = since >= 2 * finish_deadline_ && settled_for_ >= periods_speaking;
     bool everybody = is_settled;
     bool is_lowest = true;
     for (const auto& [peer, member] : context.members.all()) {

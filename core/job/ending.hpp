@@ -63,6 +63,7 @@ class Ending {
 
   private:
     static constexpr int periods_settled = 3;
+    static constexpr int periods_speaking = 4 * periods_settled;  // and to be heard
 
     Duration minutes_;
     Duration finish_deadline_;

@@ -84,6 +84,11 @@ class MeshRun {
         if (!outcome.is_finished) outcome.trouble = trouble();
         for (std::size_t i = 0; i < world_.size(); ++i)
             if (world_.is_alive(i)) outcome.nodes.push_back(look_at_node(i));
+        if (outcome.is_finished && recipe_.finish == core::Finish::exact && evaluated_.size() > 1) {
+            outcome.is_finished = false;
+            outcome.trouble = "the nodes ended with " + std::to_string(evaluated_.size())
+                              + " models, and the job is to end with one";
+        }
         outcome.digest = world_.digest();
         outcome.events = world_.events_run();
         outcome.wall_seconds =

@@ -92,5 +92,16 @@ TEST_F(TheEnd, IsOfferedPastTwiceTheDeadlineByTheLowestOfThoseThatAreLinked) {
     EXPECT_LE(periods_until_offered(true, 3 * deadline), 2 * deadline + 2);
 }
 
+TEST_F(TheEnd, LeavesTheLowestIdTheTimeToBeHeardHoweverShortTheDeadlineIs) {
+    spec_.mixing.finish_deadline = seconds{3};
+    ending_ = Ending(spec_, seconds{1});
+    ending_.latch(now_, EndReason::total);
+    tell(2, false);
+    heard_of_ = 0;
+    const int offered_after = periods_until_offered(true, 60);
+    EXPECT_GE(offered_after, 12);
+    EXPECT_LE(offered_after, 20);
+}
+
 }  // namespace
 }  // namespace p2p::test
