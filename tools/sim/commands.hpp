@@ -49,6 +49,7 @@ struct Options {
 [[nodiscard]] int claims(const Options& options);
 [[nodiscard]] int show_recipes(const Options& options);
 [[nodiscard]] int show_stages(const Options& options);
+[[nodiscard]] int calibrate(const Options& options);
 [[nodiscard]] int from_mesh(const Options& options);
 
 }  // namespace p2p::sim

@@ -112,6 +112,8 @@ int main(int argc, char** argv) {
     auto* papers = app.add_subcommand("claims", "what the papers claim of their recipes, tested");
     auto* both = app.add_subcommand("compare", "several recipes on one stage, over seeds");
     auto* rank = app.add_subcommand("rank", "several recipes on stages drawn from a seed");
+    auto* calibrate =
+        app.add_subcommand("calibrate", "[costs] of a stage file, as this machine has them");
     auto* from_mesh = app.add_subcommand("from-mesh", "a stage file of what a live mesh measured");
     add_common(recipes, options);
     add_common(stages, options);
@@ -143,6 +145,7 @@ int main(int argc, char** argv) {
     }
     if (recipes->parsed()) return p2p::sim::show_recipes(options);
     if (stages->parsed()) return p2p::sim::show_stages(options);
+    if (calibrate->parsed()) return p2p::sim::calibrate(options);
     if (from_mesh->parsed()) return p2p::sim::from_mesh(options);
     if (replay->parsed()) return p2p::sim::replay(options);
     if (rank->parsed()) return p2p::sim::rank(options);

@@ -49,7 +49,7 @@ class MeshRun {
                    [this](const core::StartTraining& order, core::PeerId self, std::size_t) {
                        return make_learner(order.spec, self, classroom_, order.local);
                    },
-               .costs = request.costs,
+               .costs = request.stage.costs,
                .on_digest = on_point,
                .links_a_node = request.links_a_node}) {}
 

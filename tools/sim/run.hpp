@@ -28,7 +28,6 @@ struct RunRequest {
     double limit_seconds = 3600;  ///< virtual
     std::size_t looks = 40;       ///< points of the curve, about
     std::size_t links_a_node = 0;
-    Costs costs{};
 };
 
 /// Called at each look; may be empty.

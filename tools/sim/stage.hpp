@@ -75,6 +75,15 @@ struct Crowd {
     std::size_t links = 8;      ///< of each node, where --links asks for no others; 0: all
 };
 
+/// Seconds of one core for mixing's arithmetic; `p2psim calibrate` measures them.
+struct Costs {
+    double order_seconds = 50e-6;
+    double encode_seconds_a_float = 1.5e-9;
+    double decode_seconds_a_float = 1e-9;
+    double apply_seconds_a_float = 0.5e-9;
+    double evaluate_seconds = 0;  ///< of a copy of the model, beside everything else
+};
+
 /// What a stage was read from: with it a run can be made again where the files have changed.
 struct StageText {
     std::string file;  ///< where it lay: for errors, and its name
@@ -97,6 +106,7 @@ struct Stage {
     core::Duration report_every = std::chrono::seconds{1};  ///< of each node, to the mesh
     core::JobSpec job;                                      ///< without recipe and axes
     std::optional<Crowd> crowd{};
+    Costs costs{};
     StageText text;  ///< empty where no file was read
 
     [[nodiscard]] const Between& between(std::size_t a, std::size_t b) const {

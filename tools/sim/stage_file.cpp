@@ -68,6 +68,7 @@ class StageReader {
             text_key("schema", schema),
             table_key("stage", [this](const TomlTable& table) { return read_head(table); }),
             table_key("crowd", [this](const TomlTable& table) { return read_crowd(table); }),
+            table_key("costs", [this](const TomlTable& table) { return read_costs(table); }),
             array_key("site", [this](const TomlTable& table) { return read_site(table); }),
             array_key("between", [this](const TomlTable& table) { return keep_wire(table); }),
             array_key("event", [this](const TomlTable& table) { return read_event(table); })};
@@ -165,6 +166,17 @@ class StageReader {
         crowd.links = static_cast<std::size_t>(links);
         stage_.crowd = crowd;
         return {};
+    }
+
+    Status read_costs(const TomlTable& table) {
+        Costs& costs = stage_.costs;
+        return read_toml_keys(
+            file_,
+            table,
+            {seconds_key("order_us", costs.order_seconds, 1e-6),
+             seconds_key("encode_ns_a_float", costs.encode_seconds_a_float, 1e-9),
+             seconds_key("decode_ns_a_float", costs.decode_seconds_a_float, 1e-9),
+             seconds_key("apply_ns_a_float", costs.apply_seconds_a_float, 1e-9)});
     }
 
     Status read_site(const TomlTable& table) {

@@ -81,6 +81,15 @@ TomlKey number_key(std::string_view name, double& out, double least, double most
             }};
 }
 
+TomlKey seconds_key(std::string_view name, double& out, double unit) {
+    return {name, "a number, 0 or more", [&out, unit](const TomlValue& value) {
+                const auto read = toml_number(value);
+                if (!read || !(*read >= 0 && *read <= 1e9)) return false;
+                out = *read * unit;
+                return true;
+            }};
+}
+
 TomlKey rate_key(std::string_view name, double& out) {
     return {name, "megabits a second, above 0", [&out](const TomlValue& value) {
                 const auto read = toml_number(value);

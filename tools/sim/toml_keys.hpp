@@ -37,6 +37,9 @@ struct TomlKey {
 [[nodiscard]] TomlKey time_key(std::string_view name, core::Duration& out);
 [[nodiscard]] TomlKey number_key(std::string_view name, double& out, double least, double most);
 
+/// Written in `unit` seconds, 0 or more; `out` is seconds.
+[[nodiscard]] TomlKey seconds_key(std::string_view name, double& out, double unit);
+
 /// Written in megabits a second, as links are sold; `out` is bytes a second.
 [[nodiscard]] TomlKey rate_key(std::string_view name, double& out);
 

@@ -44,7 +44,7 @@ std::optional<std::uint64_t> hex_member(const Json& json, std::string_view name)
 
 Json head_json(const TraceHead& head) {
     const RunRequest& request = head.request;
-    const Costs& costs = request.costs;
+    const Costs& costs = request.stage.costs;
     return {
         {"schema", schema},
         {"release", head.release},
@@ -130,10 +130,10 @@ std::optional<Result<TraceHead>> read_head(const Json& json) {
     whole.take("looks", request.looks);
     whole.take("links", request.links_a_node);
     whole.take("nodes", nodes);
-    costs.take("order_seconds", request.costs.order_seconds);
-    costs.take("encode_seconds_a_float", request.costs.encode_seconds_a_float);
-    costs.take("decode_seconds_a_float", request.costs.decode_seconds_a_float);
-    costs.take("apply_seconds_a_float", request.costs.apply_seconds_a_float);
+    costs.take("order_seconds", request.stage.costs.order_seconds);
+    costs.take("encode_seconds_a_float", request.stage.costs.encode_seconds_a_float);
+    costs.take("decode_seconds_a_float", request.stage.costs.decode_seconds_a_float);
+    costs.take("apply_seconds_a_float", request.stage.costs.apply_seconds_a_float);
     stage.take("file", text.file);
     stage.take("text", text.stage);
     stage.take("job", text.job);

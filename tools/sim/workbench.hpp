@@ -15,18 +15,10 @@
 #include "core/node/work.hpp"
 #include "core/train/outer.hpp"
 #include "tools/sim/audit.hpp"
+#include "tools/sim/stage.hpp"
 #include "tools/sim/trainer.hpp"
 
 namespace p2p::sim {
-
-/// Seconds of one core; `tools/bench/run` measures them.
-struct Costs {
-    double order_seconds = 50e-6;
-    double encode_seconds_a_float = 1.5e-9;
-    double decode_seconds_a_float = 1e-9;
-    double apply_seconds_a_float = 0.5e-9;
-    double evaluate_seconds = 0;  ///< of a copy of the model, beside everything else
-};
 
 struct WorkDone {
     std::optional<core::WorkResult> result;  ///< none: the order has no answer

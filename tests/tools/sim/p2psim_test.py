@@ -120,6 +120,22 @@ class Tool(unittest.TestCase):
         self.assertEqual(3, len(outcome["nodes"]))
         self.assertGreater(outcome["nodes"][0]["samples"], 2 * outcome["nodes"][1]["samples"])
 
+    def test_what_this_machine_costs_can_be_appended_to_a_stage(self):
+        done = p2psim("calibrate")
+        self.assertEqual(0, done.returncode, done.stderr)
+        with open(os.path.join(self.scratch.name, "tiny.toml"), encoding="utf-8") as file:
+            stage = self.written("calibrated.toml", file.read() + "\n" + done.stdout)
+        run = p2psim("run", "--stage", stage, "-o", "json")
+        self.assertEqual(0, run.returncode, run.stderr)
+
+    def test_recipes_are_ranked_on_drawn_stages(self):
+        done = p2psim("rank", "--draw", "5", "--stages", "2", "--recipes", "none", "--limit", "5",
+                      "--looks", "3", "--below", "0.5", "-o", "json")
+        self.assertEqual(0, done.returncode, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(["drawn-5", "drawn-6"], [s["stage"] for s in document["stages"]])
+        self.assertEqual("none", document["recipes"][0]["recipe"])
+
     def test_documents_that_make_no_stage_are_named_with_what_to_do(self):
         job = os.path.join(self.scratch.name, "tiny.job.toml")
         for document, code, said in (

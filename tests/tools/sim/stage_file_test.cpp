@@ -102,6 +102,15 @@ TEST(StageFile, ACrowdDrawsAllOrNothing) {
     EXPECT_NE(std::string::npos, mixed.error().why.find("[crowd]"));
 }
 
+TEST(StageFile, ReadsWhatMixingCostsAndRefusesWhatIsNoTime) {
+    const auto costs = read(crowd("nodes = 3\n[costs]\nencode_ns_a_float = 3\norder_us = 20\n"));
+    ASSERT_TRUE(costs) << costs.error().text();
+    EXPECT_DOUBLE_EQ(3e-9, costs->costs.encode_seconds_a_float);
+    EXPECT_DOUBLE_EQ(20e-6, costs->costs.order_seconds);
+    EXPECT_DOUBLE_EQ(Costs{}.apply_seconds_a_float, costs->costs.apply_seconds_a_float);
+    EXPECT_FALSE(read(crowd("nodes = 3\n[costs]\napply_ns_a_float = -1\n")));
+}
+
 TEST(StageFile, ReadsWhatHappensAndRefusesWhatCannot) {
     const auto read_event = [](const std::string& keys) {
         return read(std::string(sound) + "[[event]]\nat = \"2s\"\n" + keys);
