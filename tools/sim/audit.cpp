@@ -74,4 +74,10 @@ void Audit::on_killed(std::size_t node) {
     });
 }
 
+void Audit::on_unreadable(std::size_t from, std::size_t to, const core::Error& why) {
+    if (fault_) return;
+    fault_ = "what n" + std::to_string(from + 1) + " said, n" + std::to_string(to + 1)
+             + " could not read: " + why.text();
+}
+
 }  // namespace p2p::sim

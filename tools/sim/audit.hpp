@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/base/bytes.hpp"
+#include "core/base/error.hpp"
 #include "core/base/hash128.hpp"
 #include "core/base/time.hpp"
 #include "core/mixing/work.hpp"
@@ -39,6 +40,9 @@ class Audit {
     /// `node` was woken because it wanted to be. Wanting it again and again at the same instant
     /// would keep a processor busy for nothing.
     void on_woken(std::size_t node, core::TimePoint now);
+
+    /// Bytes that one end made of a message and the other could not read.
+    void on_unreadable(std::size_t from, std::size_t to, const core::Error& why);
 
     /// What one end has applied and the other never will: its life has ended.
     void on_killed(std::size_t node);

@@ -32,6 +32,7 @@ struct Options {
     std::size_t links = 0;
     std::size_t looks = 40;
     std::size_t jobs = 2;
+    std::string depth = "messages";
     std::string curves;              ///< a file; empty: none
     std::string trace;               ///< a file; empty: none
     std::vector<std::string> names;  ///< of claims; none: all

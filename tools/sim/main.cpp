@@ -52,6 +52,11 @@ void add_running(CLI::App* command, Options& options) {
     command->add_option("--limit", options.limit, "virtual seconds at most")
         ->check(CLI::Range(1e-3, 1e9))
         ->capture_default_str();
+    command
+        ->add_option(
+            "--depth", options.depth, "messages as values, or as sealed bytes (tens of nodes)")
+        ->check(CLI::IsMember({"messages", "bytes"}))
+        ->capture_default_str();
     command->add_option("--curves", options.curves, "write each look to this file (plot.py)");
     command->add_option("--looks", options.looks, "points of the curve")
         ->check(CLI::Range(1, 100'000))

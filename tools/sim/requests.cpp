@@ -53,6 +53,7 @@ Result<RunRequest> make_request(const Options& options) {
     request.data = std::make_shared<const core::Dataset>(*std::move(data));
     request.limit_seconds = options.limit;
     request.looks = options.looks;
+    request.as_bytes = options.depth == "bytes";
     return request;
 }
 
@@ -88,6 +89,7 @@ std::string replay_command(const RunRequest& request, const Options& options) {
         command += " --set '" + axis + "=" + value + "'";
     if (options.nodes > 0) command += " --nodes " + std::to_string(options.nodes);
     if (options.links > 0) command += " --links " + std::to_string(options.links);
+    if (request.as_bytes) command += " --depth bytes";
     char limit[32];
     std::snprintf(limit, sizeof limit, " --limit %g", request.limit_seconds);
     command += limit;

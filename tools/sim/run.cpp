@@ -51,6 +51,7 @@ class MeshRun {
                    },
                .costs = request.stage.costs,
                .on_digest = on_point,
+               .as_bytes = request.as_bytes,
                .links_a_node = request.links_a_node}) {}
 
     Outcome run(const Progress& progress) {

@@ -28,6 +28,7 @@ struct RunRequest {
     double limit_seconds = 3600;  ///< virtual
     std::size_t looks = 40;       ///< points of the curve, about
     std::size_t links_a_node = 0;
+    bool as_bytes = false;  ///< messages go as sealed bytes
 };
 
 /// Called at each look; may be empty.

@@ -44,7 +44,6 @@ std::optional<std::uint64_t> hex_member(const Json& json, std::string_view name)
 
 Json head_json(const TraceHead& head) {
     const RunRequest& request = head.request;
-    const Costs& costs = request.stage.costs;
     return {
         {"schema", schema},
         {"release", head.release},
@@ -58,11 +57,7 @@ Json head_json(const TraceHead& head) {
         {"looks", request.looks},
         {"links", request.links_a_node},
         {"nodes", request.stage.nodes.size()},
-        {"costs",
-         {{"order_seconds", costs.order_seconds},
-          {"encode_seconds_a_float", costs.encode_seconds_a_float},
-          {"decode_seconds_a_float", costs.decode_seconds_a_float},
-          {"apply_seconds_a_float", costs.apply_seconds_a_float}}},
+        {"as_bytes", request.as_bytes},
         {"stage",
          {{"file", request.stage.text.file},
           {"text", request.stage.text.stage},
@@ -117,7 +112,6 @@ std::optional<Result<TraceHead>> read_head(const Json& json) {
     std::size_t nodes = 0;
     Members whole(json);
     Members data = whole.inside("data");
-    Members costs = whole.inside("costs");
     Members stage = whole.inside("stage");
     whole.take("release", head.release);
     whole.take("kernels", head.kernel_level);
@@ -130,15 +124,12 @@ std::optional<Result<TraceHead>> read_head(const Json& json) {
     whole.take("looks", request.looks);
     whole.take("links", request.links_a_node);
     whole.take("nodes", nodes);
-    costs.take("order_seconds", request.stage.costs.order_seconds);
-    costs.take("encode_seconds_a_float", request.stage.costs.encode_seconds_a_float);
-    costs.take("decode_seconds_a_float", request.stage.costs.decode_seconds_a_float);
-    costs.take("apply_seconds_a_float", request.stage.costs.apply_seconds_a_float);
+    whole.take("as_bytes", request.as_bytes);
     stage.take("file", text.file);
     stage.take("text", text.stage);
     stage.take("job", text.job);
-    const bool is_whole = whole.are_all_there() && data.are_all_there() && costs.are_all_there()
-                          && stage.are_all_there() && take_axes(json, request.axes);
+    const bool is_whole = whole.are_all_there() && data.are_all_there() && stage.are_all_there()
+                          && take_axes(json, request.axes);
     if (!is_whole || request.looks == 0 || !(request.limit_seconds > 0)) return std::nullopt;
     auto read = parse_stage(text, nodes);
     if (!read) return read.error();

@@ -20,6 +20,7 @@
 #include "core/base/rng.hpp"
 #include "core/node/node.hpp"
 #include "tools/sim/audit.hpp"
+#include "tools/sim/byte_links.hpp"
 #include "tools/sim/event_heap.hpp"
 #include "tools/sim/heard.hpp"
 #include "tools/sim/network.hpp"
@@ -53,7 +54,9 @@ struct WorldSetup {
     Costs costs{};
     std::function<void(std::size_t node, const core::Notice&)> on_notice{};
     OnDigest on_digest{};
-    std::size_t links_a_node = 0;  ///< who dials whom: a ring and drawn chords; 0: all
+    bool as_bytes = false;            ///< messages go as sealed bytes (byte_links.hpp)
+    std::vector<core::PeerId> ids{};  ///< of the machines; empty: drawn
+    std::size_t links_a_node = 0;     ///< who dials whom: a ring and drawn chords; 0: all
 };
 
 /// Of a world's machines: what skewed data hang on.
@@ -227,6 +230,8 @@ class World {
     void end_step(std::size_t node);
     [[nodiscard]] bool may_step(const Machine& machine) const;
     [[nodiscard]] double progress(const Machine& machine) const;
+    void hear(
+        std::size_t node, std::size_t from, const core::Message& said, core::Effects& effects);
     void arm_wakeup(std::size_t node);
     void note(std::uint64_t what);
     void tell_digest();
@@ -244,6 +249,7 @@ class World {
     std::unordered_map<std::uint64_t, Wire> wires_;  // looked up and never walked
     std::vector<Pair> unheard_;  // who has not heard, by a clog, that the second ended a session
     core::CommandId last_command_ = 0;
+    std::unique_ptr<ByteLinks> byte_links_;  // null: messages go as values
     std::uint64_t digest_ = 0;
     core::TimePoint next_digest_at_{};
 };

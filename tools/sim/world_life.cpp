@@ -75,7 +75,11 @@ World::World(WorldSetup setup)
       network_(heap_, setup_.stage, sites_of(setup_.stage), rng_.split(stream_wires)),
       allowed_(
           draw_graph(setup_.stage.nodes.size(), setup_.links_a_node, rng_.split(stream_graph))) {
-    const std::vector<PeerId> ids = machine_ids(setup_.seed, setup_.stage.nodes.size());
+    const std::size_t nodes = setup_.stage.nodes.size();
+    if (setup_.as_bytes) byte_links_ = std::make_unique<ByteLinks>(setup_.seed, nodes);
+    std::vector<PeerId> ids = setup_.ids.empty() ? machine_ids(setup_.seed, nodes) : setup_.ids;
+    for (std::size_t i = 0; byte_links_ && i < nodes; ++i)
+        ids[i] = byte_links_->id(i);
     machines_.reserve(setup_.stage.nodes.size());
     for (std::size_t i = 0; i < setup_.stage.nodes.size(); ++i) {
         const PeerId id = ids[i];

@@ -91,9 +91,18 @@ void World::carry(std::size_t node, core::Send& effect) {
         if (heard_.knows(to, *message)) return;
         at_node(to, {}, [this, node, to, session, message](Effects& effects) {
             if (!wire(node, to).is_in(session)) return;
-            machines_[to].node->on_message(heap_.now, machines_[node].id, *message, effects);
+            hear(to, node, *message, effects);
         });
     });
+}
+
+/// @pre the two are connected
+void World::hear(std::size_t node, std::size_t from, const Message& said, Effects& effects) {
+    const core::PeerId peer = machines_[from].id;
+    if (!byte_links_) return machines_[node].node->on_message(heap_.now, peer, said, effects);
+    const auto read = byte_links_->pass(from, node, wire(from, node).session, said);
+    if (!read) return audit_.on_unreadable(from, node, read.error());
+    machines_[node].node->on_message(heap_.now, peer, *read, effects);
 }
 
 void World::send_bulk(std::size_t from, std::size_t to, Message message, std::size_t bytes) {
@@ -115,7 +124,7 @@ void World::send_bulk(std::size_t from, std::size_t to, Message message, std::si
         [this, from, to, session, shared] {
             at_node(to, {}, [this, from, to, session, shared](Effects& effects) {
                 if (!wire(from, to).is_in(session)) return;
-                machines_[to].node->on_message(heap_.now, machines_[from].id, *shared, effects);
+                hear(to, from, *shared, effects);
             });
         });
 }

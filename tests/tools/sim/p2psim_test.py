@@ -271,7 +271,7 @@ class Tool(unittest.TestCase):
         text = "\n".join(lines) + "\n"
         head = json.loads(lines[0])
         newer = json.dumps({**head, "schema": "p2psim.trace/9"})
-        less = json.dumps({name: head[name] for name in head if name != "costs"})
+        less = json.dumps({name: head[name] for name in head if name != "looks"})
         stage = json.dumps({**head, "stage": {**head["stage"], "text": "schema = 3"}})
         for what, said in (
                 ("", "empty"),
