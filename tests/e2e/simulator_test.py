@@ -27,7 +27,7 @@ DUTIES = [0.1, 0.1, 0.1, 0.05, 0.05, 0.05, 0.025, 0.0125]
 RECIPE = ["ad-psgd", "when=every(16)", "codec=delta(q8)"]
 EPOCHS = 5
 WITHIN = 0.10
-WITHIN_SWAPS = 0.25  # a third of them bring replicas together at the end: as the last reports fall
+WITHIN_SWAPS = 0.35  # a third of them bring replicas together at the end, until the last report
 ATTEMPTS = 3  # a shared machine may be slower in one half of a run than in the other
 JOB = f"""schema = "p2pd.job/1"
 
