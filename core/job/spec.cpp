@@ -63,6 +63,18 @@ bool is_axis_text(std::string_view text) {
               });
 }
 
+constexpr std::size_t axis_value_bytes_max = 255;
+
+/// The same with names of tensors, which stars may stand in ("delta(q4) *.bias=fp32").
+bool is_axis_value(std::string_view text) {
+    return !text.empty() && text.size() <= axis_value_bytes_max
+           && std::all_of(text.begin(), text.end(), [](char c) {
+                  return (c >= 'A' && c <= 'Z')
+                         || std::string_view(" *=").find(c) != std::string_view::npos
+                         || is_axis_text({&c, 1});
+              });
+}
+
 Status check_job(const JobSpec& spec) {
     if (!is_job_name(spec.name)) {
         return fault(
@@ -240,7 +252,7 @@ Status check_axes(const MixingSpec& mixing) {
         return fault("mixing", "too many axes", "see p2pd-job(5) for the axes");
     }
     for (const auto& [axis, value] : mixing.axes) {
-        if (!is_axis_text(axis) || !is_axis_text(value)) {
+        if (!is_axis_text(axis) || !is_axis_value(value)) {
             return fault(
                 "mixing." + axis.substr(0, 63),
                 "not an axis's value",

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <sstream>
+#include <utility>
 
 #include "core/mixing/axis_call.hpp"
 
@@ -254,7 +256,7 @@ Error axis_error(const std::string& axis, const std::string& value, const std::s
         "use one of: " + known};
 }
 
-Status set_codec(Recipe& recipe, const std::string& value) {
+Result<CodecId> read_codec(const std::string& value) {
     const auto codec = codec_from_name(value);
     if (!codec) {
         std::string known;
@@ -272,7 +274,29 @@ Status set_codec(Recipe& recipe, const std::string& value) {
             "replicas differ by",
             "use delta(q4), which sends what has changed"};
     }
+    return *codec;
+}
+
+/// "delta(q4) *.bias=fp32": one for all, then those of layers.
+Status set_codec(Recipe& recipe, const std::string& value) {
+    std::istringstream words(value);
+    std::string word;
+    words >> word;
+    const auto codec = read_codec(word);
+    if (!codec) return codec.error();
+    std::vector<LayerCodec> layers;
+    while (words >> word) {
+        const std::size_t sign = word.rfind('=');
+        if (sign == std::string::npos || sign == 0) {
+            return axis_error("codec", value, "a codec, then pattern=codec for tensors of a name");
+        }
+        const auto own = read_codec(word.substr(sign + 1));
+        if (!own) return own.error();
+        layers.push_back({.pattern = word.substr(0, sign), .codec = *own});
+    }
     recipe.codec = *codec;
+    recipe.is_codec_steered = false;
+    recipe.layer_codecs = std::move(layers);
     return {};
 }
 

@@ -29,21 +29,37 @@ void Layout::cut(ShardRange range, std::uint64_t floats_max) {
     }
 }
 
-Layout Layout::by_layer(std::vector<TensorInfo> tensors) {
+/// Parts of neighbours that belong together, the last one first, each cut by itself.
+void Layout::cut_where(const SameKind& is_one_part, std::uint64_t floats_max) {
+    shards_.clear();
+    auto end = tensors_.rbegin();
+    while (end != tensors_.rend()) {
+        auto begin = end;
+        std::uint64_t floats = 0;
+        for (; begin != tensors_.rend() && is_one_part(*begin, *end); ++begin)
+            floats += begin->size();
+        cut({std::prev(begin)->offset, floats}, floats_max);
+        end = begin;
+    }
+}
+
+Layout Layout::by_layer(std::vector<TensorInfo> tensors, const SameKind& is_one_kind) {
     Layout layout(std::move(tensors));
-    layout.shards_.clear();
     const auto layer_of = [](const TensorInfo& tensor) {
         return tensor.name.substr(0, tensor.name.rfind('.'));
     };
-    auto end = layout.tensors_.rbegin();
-    while (end != layout.tensors_.rend()) {
-        auto begin = end;
-        std::uint64_t floats = 0;
-        for (; begin != layout.tensors_.rend() && layer_of(*begin) == layer_of(*end); ++begin)
-            floats += begin->size();
-        layout.cut({std::prev(begin)->offset, floats}, limits::shard_floats_max);
-        end = begin;
-    }
+    layout.cut_where(
+        [&](const TensorInfo& a, const TensorInfo& b) {
+            return layer_of(a) == layer_of(b) && (!is_one_kind || is_one_kind(a, b));
+        },
+        limits::shard_floats_max);
+    return layout;
+}
+
+Layout Layout::by_kind(
+    std::vector<TensorInfo> tensors, const SameKind& is_one_kind, std::uint64_t floats_max) {
+    Layout layout(std::move(tensors));
+    layout.cut_where(is_one_kind, floats_max);
     return layout;
 }
 

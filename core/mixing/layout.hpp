@@ -6,6 +6,7 @@
 // limits::shard_floats_max, nearly equal in size, without regard to tensors; or layer by layer.
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/base/tensor.hpp"
@@ -13,13 +14,22 @@
 
 namespace p2p::core {
 
+/// Whether two neighbouring tensors may lie in one shard.
+using SameKind = std::function<bool(const TensorInfo&, const TensorInfo&)>;
+
 class Layout {
   public:
     Layout() = default;
 
     /// One shard a layer (tensors whose names agree up to the last dot), large ones cut as above;
-    /// the last layer first, since a step has its gradient first. @pre as of Layout()
-    [[nodiscard]] static Layout by_layer(std::vector<TensorInfo> tensors);
+    /// the last layer first, since a step has its gradient first; and no shard of tensors that are
+    /// not of one kind. @pre as of Layout()
+    [[nodiscard]] static Layout by_layer(
+        std::vector<TensorInfo> tensors, const SameKind& is_one_kind = {});
+
+    /// As Layout(), but no shard holds tensors that are not of one kind.
+    [[nodiscard]] static Layout by_kind(
+        std::vector<TensorInfo> tensors, const SameKind& is_one_kind, std::uint64_t floats_max);
 
     /// @pre the tensors lie in order and without gaps; at least one float in all
     explicit Layout(std::vector<TensorInfo> tensors, std::uint64_t shard_floats_max = 0);
@@ -39,6 +49,7 @@ class Layout {
 
   private:
     void cut(ShardRange range, std::uint64_t floats_max);
+    void cut_where(const SameKind& is_one_part, std::uint64_t floats_max);
 
     std::vector<TensorInfo> tensors_;
     std::vector<ShardRange> shards_;

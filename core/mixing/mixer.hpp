@@ -42,6 +42,7 @@ struct MixerConfig {
     Duration deadline = std::chrono::seconds{30};
     Duration bury_after = std::chrono::minutes{10};
     EncodedBytes encoded_bytes = nullptr;
+    std::vector<std::optional<CodecId>> shard_codecs{};  ///< by shard, over the recipe's; or none
     bool knows_initial = false;  ///< the job's first parameters can be had by each node's workers
     std::optional<ShareRule> share_rule;  ///< tests only: instead of the recipe's
 };

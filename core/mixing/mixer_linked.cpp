@@ -89,7 +89,7 @@ void Mixer::learn(TimePoint now, Slot& slot, const SwapEnded& ended) {
     if (recipe.outer.kind != Outer::none && !rounds_ && (is_far || link_counts().outside == 0)) {
         mixed_weight_.add(now, weight / config_.layout.shard_count());
     }
-    if (recipe.is_steered && !ended.keyframe) {
+    if (recipe.is_codec_steered && !ended.keyframe) {
         // A coding that keeps the share gamma brings ends together by its square: what it leaves
         // out of the values, references lack (Koloskova et al. 2019, theorem 2).
         slot.choice.on_swapped(ended.codec, weight * static_cast<double>(ended.gamma), seconds);

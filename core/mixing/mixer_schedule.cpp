@@ -206,7 +206,11 @@ bool Mixer::is_settled() const {
 }
 
 CodecId Mixer::codec(const Slot& slot) const {
-    const CodecId own = config_.recipe.is_steered ? slot.choice.offer() : config_.recipe.codec;
+    const std::uint32_t shard = slot.edge.key().shard.value;
+    const auto of_layer = config_.shard_codecs.empty() ? std::nullopt : config_.shard_codecs[shard];
+    const CodecId whole =
+        config_.recipe.is_codec_steered ? slot.choice.offer() : config_.recipe.codec;
+    const CodecId own = of_layer.value_or(whole);
     if (!is_finishing_) return own;
     // A stateless lossy codec has a floor under the distance (JOBS.md, The end). A sparse one would
     // call references near while what they have not been told is not; dense, they catch up.

@@ -73,7 +73,7 @@ std::vector<std::string> Mixer::choices() const {
             + " at once, since they take " + number_text(window_.stretch())
             + " times the least that their links have shown");
     }
-    if (config_.recipe.is_steered) {
+    if (config_.recipe.is_codec_steered) {
         std::string text = "codec:";
         for (const auto& [codec, count] : codecs) {
             text += (text.back() == ':' ? " " : ", ") + std::string(codec_name(codec)) + " on "

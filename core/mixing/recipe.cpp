@@ -123,6 +123,12 @@ Status check_exchange(const Recipe& recipe) {
             "both ends of a swap move by the same, and one of them would judge or draw alone",
             "set mixing.exchange = \"push\" or \"push-half\"");
     }
+    if (!recipe.layer_codecs.empty()) {
+        return clash(
+            "codecs by layer with what is pushed",
+            "a push has one codec for all",
+            "name one codec in mixing.codec, or set mixing.exchange = \"swap\"");
+    }
     if (!can_push(recipe)) {
         return clash(
             "codec = \"" + std::string(codec_name(recipe.codec)) + "\" with what is pushed",
@@ -263,6 +269,34 @@ Status check_combination(const Recipe& recipe) {
     return check_guard(recipe);
 }
 
+bool LayerCodec::fits(const std::string& name) const {
+    // Each star first stands for nothing; where the rest does not fit, the last one for one more.
+    std::size_t at = 0;
+    std::size_t star = std::string::npos;
+    std::size_t taken = 0;  // letters of the name before what the last star stands for ends
+    for (std::size_t i = 0; i < name.size();) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = at++;
+            taken = i;
+        } else if (at < pattern.size() && pattern[at] == name[i]) {
+            ++at;
+            ++i;
+        } else if (star != std::string::npos) {
+            at = star + 1;
+            i = ++taken;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', at) == std::string::npos;
+}
+
+std::optional<CodecId> Recipe::layer_codec(const std::string& tensor) const {
+    for (const LayerCodec& each : layer_codecs)
+        if (each.fits(tensor)) return each.codec;
+    return std::nullopt;
+}
+
 std::string Recipe::text() const {
     std::string line = name + ": " + exchange_text(exchange) + partners_text(partners) + ", "
                        + when_text(when) + ", " + wait_text(wait);
@@ -272,8 +306,13 @@ std::string Recipe::text() const {
     if (shards.kind == Shards::ready) line += ", each layer by itself";
     if (work == WorkShare::by_speed) line += ", work by speed";
     line += local_text(local) + outer_text(outer);
-    line += ", "
-            + (is_steered ? std::string("codec and rate steered") : std::string(codec_name(codec)));
+    const std::string one(is_codec_steered ? "codec" : codec_name(codec));
+    line += ", " + one
+            + (is_codec_steered ? " and rate steered"
+               : is_steered     ? ", rate steered"
+                                : "");
+    for (const LayerCodec& each : layer_codecs)
+        line += ", " + std::string(codec_name(each.codec)) + " of " + each.pattern;
     return line + ", " + guard_text(guard);
 }
 

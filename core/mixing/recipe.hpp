@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -129,6 +130,16 @@ enum class Finish : std::uint8_t {
     none,   ///< each node keeps its own
 };
 
+/// Tensors whose names fit `pattern` (* stands for any letters) have a codec of their own.
+struct LayerCodec {
+    std::string pattern;
+    CodecId codec = CodecId::fp32;
+
+    [[nodiscard]] bool fits(const std::string& name) const;
+
+    bool operator==(const LayerCodec&) const = default;
+};
+
 struct Recipe {
     std::string name;
     ExchangeSpec exchange;
@@ -140,9 +151,11 @@ struct Recipe {
     LocalSpec local;
     OuterSpec outer;
     CodecId codec = CodecId::fp32;
+    std::vector<LayerCodec> layer_codecs;  ///< the first that fits counts
     GuardSpec guard;
     Finish finish = Finish::exact;
-    bool is_steered = false;  ///< codec, rate and outer step are the controller's (controller.hpp)
+    bool is_steered = false;        ///< rate and outer step are the controller's
+    bool is_codec_steered = false;  ///< so is the codec
 
     [[nodiscard]] bool swaps() const { return exchange.kind == Exchange::swap; }
 
@@ -163,6 +176,9 @@ struct Recipe {
     }
 
     bool operator==(const Recipe&) const = default;
+
+    /// Of a tensor that has one of its own.
+    [[nodiscard]] std::optional<CodecId> layer_codec(const std::string& tensor) const;
 
     /// "ad-psgd: a random partner, continuous, no waiting, delta(q8), guard finite+norm(10)".
     [[nodiscard]] std::string text() const;

@@ -235,6 +235,7 @@ RecipeRow make_row(const Row& row, std::uint32_t round_steps) {
         P2P_CHECK(status.is_ok());
     }
     recipe.is_steered = row.name == "auto";
+    recipe.is_codec_steered = recipe.is_steered;
     return {
         .recipe = std::move(recipe),
         .fidelity = row.fidelity,

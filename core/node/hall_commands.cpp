@@ -4,6 +4,7 @@
 
 #include "core/mixing/recipe.hpp"
 #include "core/node/hall.hpp"
+#include "core/node/job_layout.hpp"
 
 namespace p2p::core {
 
@@ -33,6 +34,7 @@ Result<CommandDone> Node::Hall::act(TimePoint now, const SubmitJob& submit, Effe
         submit.spec.mixing.recipe, submit.spec.mixing.axes, submit.spec.train.round_steps);
     if (!recipe) return recipe.error();
     if (const Status suits = check_local(submit.spec, recipe->local); !suits) return suits.error();
+    if (const Status fits = check_layers(submit.spec, *recipe); !fits) return fits.error();
 
     for (const auto& [id, job] : jobs_) {
         if (job->name() != submit.spec.name || id == submit.job) continue;

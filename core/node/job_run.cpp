@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/codec/codec.hpp"
-#include "core/nn/model.hpp"
+#include "core/node/job_layout.hpp"
 
 namespace p2p::core {
 
@@ -16,14 +16,6 @@ constexpr Duration retry_after = std::chrono::seconds{2};
 
 std::uint64_t encoded_size(CodecId codec, std::size_t floats, bool keyframe) {
     return encoded_bytes(codec, floats, keyframe);
-}
-
-/// Recipes that take parts of the model in turn need as many shards as parts.
-Layout layout_of(const JobSpec& spec, const ShardSpec& shards) {
-    std::vector<TensorInfo> tensors = model_tensors(spec.model);
-    if (shards.kind == Shards::ready) return Layout::by_layer(std::move(tensors));
-    const std::uint64_t part = (parameter_count(tensors) + shards.parts - 1) / shards.parts;
-    return Layout(std::move(tensors), std::min<std::uint64_t>(part, limits::shard_floats_max));
 }
 
 /// Above all that this process told of a job which it removed and takes up again.
@@ -139,6 +131,9 @@ void JobRun::join(TimePoint now, Effects& effects) {
     if (const Status suits = check_local(*spec_, recipe->local); !suits) {
         return set_state(now, JobState::failed, suits.error().text(), effects);
     }
+    if (const Status fits = check_layers(*spec_, *recipe); !fits) {
+        return set_state(now, JobState::failed, fits.error().text(), effects);
+    }
     const bool is_external = spec_->model.kind == ModelKind::external;
     if (!is_external && !config_.datasets.contains(spec_->data.set)) {
         return set_state(
@@ -156,7 +151,7 @@ void JobRun::join(TimePoint now, Effects& effects) {
         .job = job_,
         .self = desk_.self(),
         .site = config_.site,
-        .layout = layout_of(*spec_, recipe->shards),
+        .layout = layout_of(*spec_, *recipe),
         .recipe = *recipe,
         .seed = mix_key(spec_->seed, desk_.self().bytes),
         .job_seed = spec_->seed,
@@ -164,8 +159,10 @@ void JobRun::join(TimePoint now, Effects& effects) {
         .deadline = spec_->mixing.deadline,
         .bury_after = config_.bury_after,
         .encoded_bytes = &encoded_size,
+        .shard_codecs = {},
         .knows_initial = spec_->model.kind != ModelKind::external,
         .share_rule = {}};
+    config.shard_codecs = shard_codecs(config.layout, *recipe);
     if (!recipe->swaps()) {
         pusher_.emplace(
             PusherConfig{

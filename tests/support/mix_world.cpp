@@ -71,6 +71,7 @@ void MixWorld::make_mixer(std::size_t node) {
         .deadline = options_.deadline,
         .bury_after = options_.bury_after,
         .encoded_bytes = &encoded_size,
+        .shard_codecs = options_.shard_codecs,
         .knows_initial = static_cast<bool>(options_.initial),
         .share_rule = options_.share_rule};
     member.mixer = std::make_unique<Mixer>(std::move(config), rng_.split(node));

@@ -38,6 +38,7 @@ struct MixWorldOptions {
     core::Duration bury_after = std::chrono::minutes{10};
     double step_noise = 0;  ///< each step adds normal noise of this size to the replica
     double spread = 1;      ///< of the first replicas
+    std::vector<std::optional<core::CodecId>> shard_codecs{};
     std::function<float(std::size_t)> initial{};  ///< by node: the job's first parameters, if set
     std::optional<core::ShareRule> share_rule{};
     std::function<bool(std::size_t, std::size_t)> has_edge{};  ///< empty: all pairs

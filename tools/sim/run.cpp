@@ -10,6 +10,7 @@
 #include "core/codec/hash.hpp"
 #include "core/mixing/recipe.hpp"
 #include "core/nn/model.hpp"
+#include "core/node/job_layout.hpp"
 #include "tools/sim/baseline.hpp"
 
 namespace p2p::sim {
@@ -250,6 +251,7 @@ Result<Outcome> run_named(
     if (!recipe) return recipe.error();
     if (auto status = core::validate(spec); !status) return status.error();
     if (auto status = core::check_local(spec, recipe->local); !status) return status.error();
+    if (auto status = core::check_layers(spec, *recipe); !status) return status.error();
     return MeshRun(request, std::move(spec), *std::move(recipe), on_point).run(progress);
 }
 

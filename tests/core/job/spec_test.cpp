@@ -196,7 +196,8 @@ TEST(JobSpecCheck, RefusesMixingOutsideItsRange) {
     using S = JobSpec;
     EXPECT_EQ("mixing.recipe", key_refused([](S& s) { s.mixing.recipe = ""; }));
     EXPECT_EQ("mixing.recipe", key_refused([](S& s) { s.mixing.recipe = "a\nb"; }));
-    EXPECT_EQ("mixing.codec", key_refused([](S& s) { s.mixing.axes["codec"] = "Q8"; }));
+    EXPECT_EQ("mixing.codec", key_refused([](S& s) { s.mixing.axes["codec"] = "q8;"; }));
+    EXPECT_EQ("", key_refused([](S& s) { s.mixing.axes["codec"] = "delta(q4) layers.0.B*=fp32"; }));
     EXPECT_EQ("", key_refused([](S& s) { s.mixing.axes["guard"] = "finite+norm(10)"; }));
     EXPECT_EQ("mixing", key_refused([](S& s) {
                   for (char c = 'a'; c <= 'z'; ++c)

@@ -2,6 +2,7 @@
 // the mean; both ends move by the same bits; the budget keeps overlapping swaps stable.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -122,6 +123,26 @@ INSTANTIATE_TEST_SUITE_P(
         std::erase_if(name, [](char letter) { return letter == '(' || letter == ')'; });
         return name;
     });
+
+TEST(LayerCodecs, ThatShardsHaveOfTheirOwnAreUsedAndTheMeanStays) {
+    MixWorld world(
+        {.recipe = recipe_of("ad-psgd", {{"codec", "delta(q4)"}}),
+         .step_noise = 0.01,
+         .shard_codecs = {CodecId::fp16, std::nullopt, CodecId::delta_q8}});
+    const auto before = world.sum();
+    world.run_for(seconds{5});
+    const std::array<CodecId, 3> wanted{CodecId::fp16, CodecId::delta_q4, CodecId::delta_q8};
+    std::array<int, 3> applied{};
+    for (const SwapEnded& ended : world.ended) {
+        if (ended.why != SwapReason::none) continue;
+        EXPECT_EQ(wanted.at(ended.shard.value), ended.codec);
+        ++applied.at(ended.shard.value);
+    }
+    for (const int count : applied)
+        EXPECT_GT(count, 100);
+    expect_same_sum(before, world.sum());
+    EXPECT_EQ(0U, world.unequal_rebuilds);
+}
 
 /// Those that push are push_test's.
 std::vector<std::string> swapping_recipes() {

@@ -32,6 +32,10 @@ TEST(Recipe, RefusesWhatMakesNoSenseWithTheReason) {
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"codec", "q9"}}, 1));
     EXPECT_FALSE(resolve_recipe("ad-psgd", {{"codec", "q4"}}, 1));  // of whole parameters
     EXPECT_TRUE(resolve_recipe("ad-psgd", {{"codec", "delta(q4)"}}, 1));
+    EXPECT_FALSE(resolve_recipe("ad-psgd", {{"codec", ""}}, 1));
+    EXPECT_FALSE(resolve_recipe("ad-psgd", {{"codec", "q8 *.bias"}}, 1));
+    EXPECT_FALSE(resolve_recipe("ad-psgd", {{"codec", "q8 *.bias=q9"}}, 1));
+    EXPECT_FALSE(resolve_recipe("gossiping", {{"codec", "q8 *.bias=fp16"}}, 1));  // it pushes
     EXPECT_EQ(
         CodecId::delta_topk64, resolve_recipe("ad-psgd", {{"codec", "delta(topk)"}}, 1)->codec);
     EXPECT_FALSE(resolve_recipe("d-psgd", {{"guard", "norm(0.5)"}}, 1));
@@ -165,6 +169,32 @@ TEST(Layout, CutsIntoNearlyEqualShardsThatCoverEverything) {
         next += layout.shard(ShardIndex{i}).floats;
     }
     EXPECT_EQ(100U, next);
+}
+
+TEST(Recipe, TakesTheCodecOutOfTheControllersHandsWhereOneIsNamed) {
+    EXPECT_TRUE(resolve_recipe("auto", {}, 1)->is_codec_steered);
+    const auto named = resolve_recipe("auto", {{"codec", "delta(q8) a.*=fp16 a.b=fp32"}}, 1);
+    ASSERT_TRUE(named);
+    EXPECT_FALSE(named->is_codec_steered);
+    EXPECT_TRUE(named->is_steered);
+    EXPECT_EQ(CodecId::fp16, named->layer_codec("a.b"));  // the first that fits
+    EXPECT_EQ(std::nullopt, named->layer_codec("b.a"));
+    EXPECT_NE(std::string::npos, named->text().find("fp16 of a.*"));
+}
+
+TEST(LayerCodec, FitsNamesAsItsStarsSay) {
+    const auto fits = [](const std::string& pattern, const std::string& name) {
+        return LayerCodec{.pattern = pattern, .codec = CodecId::fp16}.fits(name);
+    };
+    EXPECT_TRUE(fits("*", ""));
+    EXPECT_TRUE(fits("*.bias", "layers.0.bias"));
+    EXPECT_TRUE(fits("a*b*c", "axxbyybc"));
+    EXPECT_TRUE(fits("ab", "ab"));
+    EXPECT_TRUE(fits("*aab", "aaaab"));
+    EXPECT_FALSE(fits("*.bias", "layers.0.biases"));
+    EXPECT_FALSE(fits("a*b*c", "axxbyyb"));
+    EXPECT_FALSE(fits("ab", "abc"));
+    EXPECT_FALSE(fits("", "a"));
 }
 
 }  // namespace
