@@ -101,6 +101,13 @@ Ids grid_group(PeerId self, const Ids& order, std::size_t side, Round round) {
 
 }  // namespace
 
+std::vector<OwnPhase> exact_meetings(PeerId self, const std::vector<MemberPlace>& members) {
+    Ids ids;
+    for (const MemberPlace& member : members)
+        ids.push_back(member.id);
+    return exact_in(self, ids, /*peers_a_phase=*/1);
+}
+
 std::vector<OwnPhase> meetings_of(
     PeerId self,
     const PartnerSpec& partners,

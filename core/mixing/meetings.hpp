@@ -39,4 +39,9 @@ using OwnPhase = std::vector<Meeting>;
     Round round,
     std::uint64_t seed);
 
+/// The phases of `self` in the exact sequence of pairs over `members`, in the order given.
+/// @pre `self` is among them
+[[nodiscard]] std::vector<OwnPhase> exact_meetings(
+    PeerId self, const std::vector<MemberPlace>& members);
+
 }  // namespace p2p::core

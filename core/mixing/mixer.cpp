@@ -130,8 +130,10 @@ void Mixer::on_word(TimePoint now, PeerId from, const SwapWord& word, MixingOutp
     std::visit(
         Overload{
             [&](const SwapOpen& open) {
-                if (rounds_) rounds_->on_peer_round(open.round);
-                if (bound_ && open.round > Round{}) bound_->on_peer(now, from, open.round.value);
+                const bool is_at_end = FinishPasses::is_at_end(open.round);
+                if (rounds_ && !is_at_end) rounds_->on_peer_round(open.round);
+                if (bound_ && !is_at_end && open.round > Round{})
+                    bound_->on_peer(now, from, open.round.value);
                 edge.on_open(now, open, out);
                 withdraw_when_late(now, *slot, out);
             },
@@ -206,6 +208,7 @@ void Mixer::stop(TimePoint now, MixingOutputs& out) {
 
 void Mixer::begin_finishing(TimePoint now, MixingOutputs& out) {
     is_finishing_ = true;
+    finishing_since_ = now;
     plan(now, out);
 }
 
@@ -224,6 +227,9 @@ void Mixer::on_ended(TimePoint now, const SwapEnded& ended) {
     slot.steps_at_end = steps_;
     if (rounds_) rounds_->on_settled({ended.peer, ended.shard});
     if (ended.why != SwapReason::none) {
+        if (passes_ && ended.why == SwapReason::round_over) {
+            passes_->on_missed(now, {ended.peer, ended.shard}, ended.round);
+        }
         ++partner.status.refused;
         partner.status.last_refusal = ended.why;
         // Drawn, or nodes that turn each other down in a circle do so again and again.
@@ -241,6 +247,9 @@ void Mixer::on_ended(TimePoint now, const SwapEnded& ended) {
     learn(now, slot, ended);
     slot.drift = 0;
     slot.is_measured_in_finish = is_finishing_;
+    if (passes_) {
+        passes_->on_swapped(now, {ended.peer, ended.shard}, ended.round, *slot.distance_ratio);
+    }
     for (auto& [peer, other] : partners_) {
         if (peer == ended.peer) continue;
         other.slots[ended.shard.value].drift += ended.displacement_norm / norm;
@@ -282,6 +291,7 @@ std::optional<TimePoint> Mixer::next_wakeup() const {
     std::optional<TimePoint> next;
     if (rounds_ && is_running_ && !is_finishing_) next = rounds_->next_wakeup();
     if (bound_ && is_running_ && !is_finishing_) next = bound_->next_wakeup(last_planned_at_);
+    if (is_finishing_ && is_running_) next = next_finish_wakeup();
     for (const auto& [peer, partner] : partners_) {
         for (const Slot& slot : partner.slots) {
             if (const auto opened = slot.edge.opened_at()) {
@@ -325,6 +335,7 @@ double Mixer::distance_ratio() const {
     for (const auto& [peer, partner] : partners_) {
         for (const Slot& slot : partner.slots) {
             if (!partner.is_up() || !slot.distance_ratio) continue;
+            if (is_finishing_ && !slot.is_measured_in_finish) continue;
             squares += *slot.distance_ratio * *slot.distance_ratio;
             ++count;
         }

@@ -16,6 +16,7 @@
 #include "core/base/ewma.hpp"
 #include "core/base/rng.hpp"
 #include "core/mixing/codec_choice.hpp"
+#include "core/mixing/finish_passes.hpp"
 #include "core/mixing/layout.hpp"
 #include "core/mixing/link_choice.hpp"
 #include "core/mixing/meetings.hpp"
@@ -72,6 +73,9 @@ class Mixer {
 
     /// Nodes that train, this one included.
     void set_members(std::uint32_t count) { members_ = count; }
+
+    /// Nodes that mix, this one included, linked here or not.
+    void set_mesh_size(std::uint32_t count) { mesh_size_ = count; }
 
     /// Whether swaps are opened with a peer; those that are open go on. @pre knows(peer)
     void set_taking_part(TimePoint now, PeerId peer, bool takes_part, MixingOutputs& out);
@@ -151,6 +155,9 @@ class Mixer {
         [[nodiscard]] bool is_up() const { return is_linked && takes_part; }
     };
 
+    /// How long one whose link is down stays in schedules.
+    static constexpr Duration link_hold = std::chrono::seconds{5};
+
     struct Place {
         std::string site;
         bool is_outside = true;
@@ -199,7 +206,20 @@ class Mixer {
     [[nodiscard]] bool is_across(PeerId peer) const;
     [[nodiscard]] bool is_in_turn(ShardIndex shard, Round round) const;
     void follow_distance();
+    // mixer_finish.cpp
     void plan_finish(TimePoint now, MixingOutputs& out);
+    void plan_finish_links(TimePoint now, MixingOutputs& out);
+    void follow_passes(TimePoint now);
+    void open_pass_phase(TimePoint now, MixingOutputs& out);
+    void decline_passed(TimePoint now, MixingOutputs& out);
+
+    [[nodiscard]] bool makes_passes() const { return passes_ && !passes_->has_given_up(); }
+
+    [[nodiscard]] bool is_answered_by_pass(const Slot& slot) const;
+    [[nodiscard]] Duration pass_patience() const;
+    [[nodiscard]] std::optional<TimePoint> next_finish_wakeup() const;
+
+    [[nodiscard]] std::vector<MemberPlace> places(TimePoint now) const;
     void answer_asked(TimePoint now, MixingOutputs& out);
     bool open(TimePoint now, Slot& slot, MixingOutputs& out);
     [[nodiscard]] bool is_answered_by_schedule(const Slot& slot) const;
@@ -254,6 +274,9 @@ class Mixer {
     TimePoint stepped_at_{};
     Ewma step_seconds_{0.05};
     std::uint32_t members_ = 1;
+    std::uint32_t mesh_size_ = 0;
+    std::optional<FinishPasses> passes_;  // of the end, where all are linked
+    TimePoint finishing_since_{};
     bool is_running_ = false;
     bool is_finishing_ = false;
     bool is_planning_ = false;

@@ -11,8 +11,7 @@ namespace p2p::core {
 
 namespace {
 
-constexpr std::uint32_t steps_between_max = 4096;        // of a recipe whose H adapts
-constexpr Duration link_hold = std::chrono::seconds{5};  // of a link that is down, in schedules
+constexpr std::uint32_t steps_between_max = 4096;  // of a recipe whose H adapts
 
 }  // namespace
 
@@ -74,8 +73,9 @@ bool Mixer::open_meeting(TimePoint now, Slot& slot, float weight, MixingOutputs&
         && edge.peer_open()->round < round) {
         edge.decline(now, SwapReason::round_over, out);
     }
-    const bool can_open =
-        edge.phase() == SwapPhase::asked || (edge.is_idle() && slot.retry_at <= now);
+    const bool is_asked =
+        edge.phase() == SwapPhase::asked && !FinishPasses::is_at_end(edge.peer_open()->round);
+    const bool can_open = is_asked || (edge.is_idle() && slot.retry_at <= now);
     if (!can_open) return false;
     edge.open(
         now,
@@ -161,15 +161,21 @@ void Mixer::plan_across(TimePoint now, MixingOutputs& out) {
     }
 }
 
-std::vector<OwnPhase> Mixer::meetings(TimePoint now, Round round) const {
+/// This node and those it mixes with. One whose link has just broken stays among them, since others
+/// go by it, too.
+std::vector<MemberPlace> Mixer::places(TimePoint now) const {
     std::vector<MemberPlace> members{{.id = config_.self, .site = config_.site}};
     for (const auto& [peer, partner] : partners_) {
-        // One whose link has just broken stays in the schedule, which others go by, too.
-        if (!partner.takes_part || (!partner.is_linked && now - partner.down_since > link_hold)) {
+        if (!partner.takes_part || (!partner.is_linked && now - partner.down_since >= link_hold)) {
             continue;
         }
         members.push_back({.id = peer, .site = site_of(peer)});
     }
+    return members;
+}
+
+std::vector<OwnPhase> Mixer::meetings(TimePoint now, Round round) const {
+    std::vector<MemberPlace> members = places(now);
     std::sort(
         members.begin(), members.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     const bool is_kept = config_.recipe.partners.kind == Partners::density;

@@ -22,6 +22,7 @@ void Mixer::plan(TimePoint now, MixingOutputs& out) {
     is_planning_ = true;
     last_planned_at_ = now;
     const std::size_t first = out.size();
+    if (is_running_ && is_finishing_) follow_passes(now);
     answer_asked(now, out);
     if (is_running_ && is_finishing_) plan_finish(now, out);
     if (is_running_ && !is_finishing_) plan_running(now, out);
@@ -110,6 +111,8 @@ void Mixer::answer_asked(TimePoint now, MixingOutputs& out) {
             if (slot.edge.phase() != SwapPhase::asked || is_answered_by_schedule(slot)) continue;
             if (!is_running_) {
                 slot.edge.decline(now, SwapReason::not_running, out);
+            } else if (is_answered_by_pass(slot)) {
+                continue;
             } else if (!open(now, slot, out)) {
                 slot.edge.decline(now, SwapReason::busy, out);
             }
@@ -129,7 +132,9 @@ bool Mixer::open(TimePoint now, Slot& slot, MixingOutputs& out) {
         now,
         {.share = *share,
          .codec = codec(slot),
-         .round = bound_ && !is_finishing_ ? Round{clock()} : Round{},
+         .round = is_finishing_ ? FinishPasses::outside_passes
+                  : bound_      ? Round{clock()}
+                                : Round{},
          .of_round = false},
         out);
     return true;
@@ -179,30 +184,6 @@ void Mixer::plan_all_links(TimePoint now, MixingOutputs& out) {
     for_each_up([&](Slot& slot) {
         if (may_open(now, slot)) (void)open(now, slot, out);
     });
-}
-
-bool Mixer::needs_finishing_swap(const Slot& slot) const {
-    if (!slot.is_measured_in_finish || !slot.distance_ratio) return true;
-    return *slot.distance_ratio > config_.finish_tolerance
-           || slot.drift > config_.finish_tolerance / 2;
-}
-
-void Mixer::plan_finish(TimePoint now, MixingOutputs& out) {
-    for_each_up([&](Slot& slot) {
-        if (!slot.edge.is_idle() || slot.retry_at > now || !needs_finishing_swap(slot)) return;
-        (void)open(now, slot, out);
-    });
-}
-
-bool Mixer::is_settled() const {
-    if (!is_finishing_) return false;
-    for (const auto& [peer, partner] : partners_) {
-        if (!partner.is_up()) continue;
-        for (const Slot& slot : partner.slots) {
-            if (slot.edge.is_open() || needs_finishing_swap(slot)) return false;
-        }
-    }
-    return true;
 }
 
 CodecId Mixer::codec(const Slot& slot) const {

@@ -154,6 +154,7 @@ class JobRun {
     void on_push_worked(
         TimePoint now, const EdgeKey& edge, const WorkResult& result, Effects& effects);
     void begin_mixer_finishing(TimePoint now, Effects& effects);
+    void count_mesh(TimePoint now);
     [[nodiscard]] std::vector<EdgeStatus> mixing_links() const;
     [[nodiscard]] double distance_ratio() const;
     [[nodiscard]] double parameter_norm() const;

@@ -111,9 +111,16 @@ void JobRun::begin_mixer_finishing(TimePoint now, Effects& effects) {
     if (!is_finish_due_ || state_ != JobState::finishing) return;
     if (pusher_ && !pusher_->is_settled()) return;
     is_finish_due_ = false;
+    count_mesh(now);
     MixingOutputs outputs;
     mixer_->begin_finishing(now, outputs);
     lift(now, outputs, effects);
+}
+
+/// Who brings replicas together with this node, linked or not.
+void JobRun::count_mesh(TimePoint now) {
+    const auto others = members_.live_in(now, {JobState::running, JobState::finishing});
+    mixer_->set_mesh_size(static_cast<std::uint32_t>(1 + others.size()));
 }
 
 // --- what people see -----------------------------------------------------------------------------

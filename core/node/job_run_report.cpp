@@ -49,6 +49,7 @@ JobReport JobRun::make_report(TimePoint now) const {
 void JobRun::report(TimePoint now, Effects& effects) {
     if (!is_accepted_ && state_ != JobState::blocked) return;
     ++report_sequence_;
+    if (state_ == JobState::finishing && mixer_) count_mesh(now);
     told_ = made_here(desk_.self(), make_report(now));
     desk_.broadcast(*told_, std::nullopt, effects);
     tell_report_wishes(now, effects);

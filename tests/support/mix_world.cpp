@@ -135,6 +135,7 @@ void MixWorld::begin_finishing() {
     for (std::size_t i = 0; i < members_.size(); ++i) {
         members_[i].is_stepping = false;
         MixingOutputs outputs;
+        members_[i].mixer->set_mesh_size(static_cast<std::uint32_t>(members_.size()));
         members_[i].mixer->begin_finishing(now, outputs);
         carry_out(i, outputs);
     }
