@@ -27,33 +27,44 @@ void FinishPasses::begin(TimePoint now) {
 }
 
 void FinishPasses::begin_pass(TimePoint now, std::uint64_t pass) {
+    stand_at(pass);
+    go_on(now);
+}
+
+void FinishPasses::stand_at(std::uint64_t pass) {
     pass_ = pass;
     phase_ = 0;
+    waiting_.clear();
     is_within_ = true;
     is_settled_ = false;
     has_given_up_ |= pass_ > passes_max;
-    begin_phase(now);
 }
 
 /// Phases in which this node meets nobody are over at once.
-void FinishPasses::begin_phase(TimePoint now) {
+bool FinishPasses::wait_for_phase(TimePoint now) {
     phase_began_at_ = now;
-    waiting_.clear();
     for (; phase_ < phases_.size(); ++phase_) {
         for (const Meeting& meeting : phases_[phase_]) {
             for (std::uint32_t shard = 0; shard < shards_; ++shard)
                 waiting_.emplace(meeting.peer, ShardIndex{shard});
         }
-        if (!waiting_.empty()) return;
+        if (!waiting_.empty()) return true;
     }
-    is_settled_ = is_within_ && asked_pass_ <= pass_;
-    if (!is_settled_) begin_pass(now, pass_ + 1);
+    return false;
 }
 
 void FinishPasses::go_on(TimePoint now) {
+    while (!wait_for_phase(now)) {
+        is_settled_ = is_within_ && asked_pass_ <= pass_;
+        if (is_settled_) return;
+        stand_at(pass_ + 1);
+    }
+}
+
+void FinishPasses::leave_phase(TimePoint now) {
     if (!waiting_.empty()) return;
     ++phase_;
-    begin_phase(now);
+    go_on(now);
 }
 
 Round FinishPasses::on_wire() const {
@@ -74,22 +85,23 @@ void FinishPasses::follow(TimePoint now, Round on_wire) {
     if (pass >= pass_ + passes_apart || (is_settled_ && pass > pass_)) begin_pass(now, pass);
 }
 
-const std::vector<Meeting>& FinishPasses::meetings() const {
-    static const std::vector<Meeting> none;
-    return is_settled_ || phase_ >= phases_.size() ? none : phases_[phase_];
+const OwnPhase& FinishPasses::meetings() const {
+    static const OwnPhase none;
+    const bool has_phase = has_begun() && !is_settled_ && phase_ < phases_.size();
+    return has_phase ? phases_[phase_] : none;
 }
 
 void FinishPasses::on_swapped(
     TimePoint now, const Swapped& swapped, Round on_wire, double distance_ratio) {
     if (is_settled_ || !is_of_pass(on_wire) || waiting_.erase(swapped) == 0) return;
     is_within_ &= on_wire == this->on_wire() && distance_ratio <= tolerance_;
-    go_on(now);
+    leave_phase(now);
 }
 
 void FinishPasses::on_missed(TimePoint now, const Swapped& swapped, Round on_wire) {
     if (is_settled_ || on_wire != this->on_wire() || waiting_.erase(swapped) == 0) return;
     is_within_ = false;
-    go_on(now);
+    leave_phase(now);
 }
 
 void FinishPasses::expire(TimePoint now, Duration patience) {

@@ -51,15 +51,15 @@ class FinishPasses {
 
     [[nodiscard]] bool has_begun() const { return pass_ > 0; }
 
-    /// Whether a peer's open belongs to a phase that is over here, or to one to come.
+    /// Whether a peer's open belongs to a phase that is over here.
     [[nodiscard]] bool is_past(Round on_wire) const;
 
     /// A peer is at this phase: this node makes that pass, too; its own is broken off only where
     /// the peer's is so much later that their lists must have differed. @pre has_begun
     void follow(TimePoint now, Round on_wire);
 
-    /// Whom this phase waits for. Empty once settled.
-    [[nodiscard]] const std::vector<Meeting>& meetings() const;
+    /// Whom this phase meets. Empty before the first pass and once settled.
+    [[nodiscard]] const OwnPhase& meetings() const;
 
     [[nodiscard]] bool is_waiting_for(const Swapped& swapped) const {
         return waiting_.contains(swapped);
@@ -90,8 +90,10 @@ class FinishPasses {
     static constexpr std::uint64_t passes_apart = 2;
 
     void begin_pass(TimePoint now, std::uint64_t pass);
-    void begin_phase(TimePoint now);
+    void stand_at(std::uint64_t pass);
+    bool wait_for_phase(TimePoint now);
     void go_on(TimePoint now);
+    void leave_phase(TimePoint now);
 
     PeerId self_;
     std::uint32_t shards_;

@@ -131,9 +131,11 @@ void Mixer::on_word(TimePoint now, PeerId from, const SwapWord& word, MixingOutp
         Overload{
             [&](const SwapOpen& open) {
                 const bool is_at_end = FinishPasses::is_at_end(open.round);
-                if (rounds_ && !is_at_end) rounds_->on_peer_round(open.round);
-                if (bound_ && !is_at_end && open.round > Round{})
-                    bound_->on_peer(now, from, open.round.value);
+                const Round round = is_at_end ? Round{} : open.round;
+                if (rounds_) rounds_->on_peer_round(round);
+                if (!is_finishing_ && !awaited_since_ && FinishPasses::is_of_pass(open.round))
+                    awaited_since_ = now;
+                if (bound_ && round > Round{}) bound_->on_peer(now, from, round.value);
                 edge.on_open(now, open, out);
                 withdraw_when_late(now, *slot, out);
             },

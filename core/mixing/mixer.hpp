@@ -215,10 +215,11 @@ class Mixer {
 
     [[nodiscard]] bool makes_passes() const { return passes_ && !passes_->has_given_up(); }
 
-    [[nodiscard]] bool is_answered_by_pass(const Slot& slot) const;
+    [[nodiscard]] bool is_answered_by_pass(TimePoint now, const Slot& slot) const;
     [[nodiscard]] Duration pass_patience() const;
     [[nodiscard]] std::optional<TimePoint> next_finish_wakeup() const;
 
+    [[nodiscard]] double slowest_swap_seconds() const;
     [[nodiscard]] std::vector<MemberPlace> places(TimePoint now) const;
     void answer_asked(TimePoint now, MixingOutputs& out);
     bool open(TimePoint now, Slot& slot, MixingOutputs& out);
@@ -244,6 +245,17 @@ class Mixer {
             if (!partner.is_up()) continue;
             for (Slot& slot : partner.slots)
                 act(slot);
+        }
+    }
+
+    /// Each shard of those whom a phase meets and who are up, with the weight of the meeting.
+    template <typename Act>
+    void for_each_met(const OwnPhase& phase, Act act) {
+        for (const Meeting& meeting : phase) {
+            const auto found = partners_.find(meeting.peer);
+            if (found == partners_.end() || !found->second.is_up()) continue;
+            for (Slot& slot : found->second.slots)
+                act(slot, meeting.weight);
         }
     }
 
@@ -277,6 +289,7 @@ class Mixer {
     std::uint32_t mesh_size_ = 0;
     std::optional<FinishPasses> passes_;  // of the end, where all are linked
     TimePoint finishing_since_{};
+    std::optional<TimePoint> awaited_since_;  // by the passes of others that end the job
     bool is_running_ = false;
     bool is_finishing_ = false;
     bool is_planning_ = false;

@@ -22,16 +22,14 @@ bool Mixer::needs_finishing_swap(const Slot& slot) const {
 
 void Mixer::plan_finish(TimePoint now, MixingOutputs& out) {
     if (!makes_passes()) return plan_finish_links(now, out);
-    decline_passed(now, out);
-    if (!passes_->has_begun()) {
-        // What is under way would move replicas in the middle of a pass.
-        if (has_open_swap()) return;
-        passes_->begin(now);
-    }
-    for_each_up([&](const Slot& slot) {
-        if (slot.edge.phase() == SwapPhase::asked)
+    // A swap under way would move replicas in the middle of a pass.
+    if (!passes_->has_begun() && !has_open_swap()) passes_->begin(now);
+    if (passes_->has_begun()) {
+        for_each_up([&](const Slot& slot) {
+            if (slot.edge.phase() != SwapPhase::asked) return;
             passes_->follow(now, slot.edge.peer_open()->round);
-    });
+        });
+    }
     decline_passed(now, out);
     open_pass_phase(now, out);
 }
@@ -60,23 +58,16 @@ void Mixer::follow_passes(TimePoint now) {
 }
 
 void Mixer::open_pass_phase(TimePoint now, MixingOutputs& out) {
-    for (const Meeting& meeting : passes_->meetings()) {
-        const auto found = partners_.find(meeting.peer);
-        if (found == partners_.end() || !found->second.is_up()) continue;
-        for (Slot& slot : found->second.slots) {
-            Edge& edge = slot.edge;
-            if (!passes_->is_waiting_for({meeting.peer, edge.key().shard})) continue;
-            const bool is_idle = edge.is_idle() && slot.retry_at <= now;
-            if (!is_idle && edge.phase() != SwapPhase::asked) continue;
-            edge.open(
-                now,
-                {.share = meeting.weight,
-                 .codec = codec(slot),
-                 .round = passes_->on_wire(),
-                 .of_round = false},
-                out);
-        }
-    }
+    for_each_met(passes_->meetings(), [&](Slot& slot, float weight) {
+        Edge& edge = slot.edge;
+        if (!passes_->is_waiting_for({edge.key().peer, edge.key().shard})) return;
+        const bool is_idle = edge.is_idle() && slot.retry_at <= now;
+        if (!is_idle && edge.phase() != SwapPhase::asked) return;
+        edge.open(
+            now,
+            {.share = weight, .codec = codec(slot), .round = passes_->on_wire(), .of_round = false},
+            out);
+    });
 }
 
 /// Swaps of training that come too late, and of phases that are over here.
@@ -91,20 +82,19 @@ void Mixer::decline_passed(TimePoint now, MixingOutputs& out) {
     });
 }
 
-/// Who has not ended the job yet lets phases of its end wait.
-bool Mixer::is_answered_by_pass(const Slot& slot) const {
+/// Who has not ended the job yet lets phases of its end wait, as long as those wait who asked:
+/// after that they have given passes up, and would lack this link.
+bool Mixer::is_answered_by_pass(TimePoint now, const Slot& slot) const {
     const Round round = slot.edge.peer_open()->round;
-    if (!is_finishing_) return FinishPasses::is_of_pass(round);
+    if (!is_finishing_) {
+        return FinishPasses::is_of_pass(round)
+               && now - awaited_since_.value_or(now) < pass_patience();
+    }
     return makes_passes() && round != FinishPasses::outside_passes;
 }
 
 Duration Mixer::pass_patience() const {
-    double slowest_seconds = 0;
-    for (const auto& [peer, partner] : partners_) {
-        if (!partner.is_up()) continue;
-        slowest_seconds = std::max(slowest_seconds, partner.swap_seconds.value_or(0));
-    }
-    return std::max(config_.deadline, from_seconds(patience_swaps * slowest_seconds));
+    return std::max(config_.deadline, from_seconds(patience_swaps * slowest_swap_seconds()));
 }
 
 bool Mixer::is_settled() const {

@@ -55,12 +55,7 @@ void Mixer::open_phase(TimePoint now, MixingOutputs& out) {
         const auto share = offered_share(ShareRule::metropolis, links_up(), 0);
         for_each_up([&](Slot& slot) { meet(slot, share.value_or(0.5F)); });
     } else if (phase < phases_.size()) {
-        for (const Meeting& meeting : phases_[phase]) {
-            const auto found = partners_.find(meeting.peer);
-            if (found == partners_.end() || !found->second.is_up()) continue;
-            for (Slot& slot : found->second.slots)
-                meet(slot, meeting.weight);
-        }
+        for_each_met(phases_[phase], meet);
     }
     rounds_->wait_for(std::move(opened));
 }

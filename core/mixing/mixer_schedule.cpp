@@ -59,17 +59,23 @@ void Mixer::keep_in_bound(TimePoint now, MixingOutputs& out) {
 void Mixer::plan_outer(TimePoint now, MixingOutputs& out) {
     const OuterSpec& outer = config_.recipe.outer;
     if (outer.kind == Outer::none || rounds_ || is_outer_under_way_ || steps_ < outer_due_) return;
+    const double weight_per_second = mixed_weight_.per_second(now);
+    const double mixing_seconds = weight_per_second > 0 ? 0.5 / weight_per_second : 0;
+    if (now < outer_taken_at_ + from_seconds(std::max(slowest_swap_seconds(), mixing_seconds)))
+        return;
+    outer_taken_at_ = now;
+    outer_due_ = steps_ + StepCount{outer.every_steps};
+    take_outer_step(out);
+}
+
+/// As swaps usually take, over the link on which they take longest.
+double Mixer::slowest_swap_seconds() const {
     double slowest_seconds = 0;
     for (const auto& [peer, partner] : partners_) {
         if (!partner.is_up()) continue;
         slowest_seconds = std::max(slowest_seconds, partner.swap_seconds.value_or(0));
     }
-    const double weight_per_second = mixed_weight_.per_second(now);
-    const double mixing_seconds = weight_per_second > 0 ? 0.5 / weight_per_second : 0;
-    if (now < outer_taken_at_ + from_seconds(std::max(slowest_seconds, mixing_seconds))) return;
-    outer_taken_at_ = now;
-    outer_due_ = steps_ + StepCount{outer.every_steps};
-    take_outer_step(out);
+    return slowest_seconds;
 }
 
 void Mixer::take_outer_step(MixingOutputs& out) {
@@ -111,7 +117,7 @@ void Mixer::answer_asked(TimePoint now, MixingOutputs& out) {
             if (slot.edge.phase() != SwapPhase::asked || is_answered_by_schedule(slot)) continue;
             if (!is_running_) {
                 slot.edge.decline(now, SwapReason::not_running, out);
-            } else if (is_answered_by_pass(slot)) {
+            } else if (is_answered_by_pass(now, slot)) {
                 continue;
             } else if (!open(now, slot, out)) {
                 slot.edge.decline(now, SwapReason::busy, out);

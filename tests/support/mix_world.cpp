@@ -132,13 +132,17 @@ void MixWorld::restart(std::size_t node) {
 }
 
 void MixWorld::begin_finishing() {
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        members_[i].is_stepping = false;
-        MixingOutputs outputs;
-        members_[i].mixer->set_mesh_size(static_cast<std::uint32_t>(members_.size()));
-        members_[i].mixer->begin_finishing(now, outputs);
-        carry_out(i, outputs);
-    }
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        begin_finishing(i);
+}
+
+void MixWorld::begin_finishing(std::size_t node) {
+    Member& member = members_[node];
+    member.is_stepping = false;
+    MixingOutputs outputs;
+    member.mixer->set_mesh_size(static_cast<std::uint32_t>(members_.size()));
+    member.mixer->begin_finishing(now, outputs);
+    carry_out(node, outputs);
 }
 
 void MixWorld::step(std::size_t node) {

@@ -59,6 +59,7 @@ class MixWorld {
     void stop_stepping(std::size_t node) { members_[node].is_stepping = false; }
 
     void begin_finishing();
+    void begin_finishing(std::size_t node);
 
     std::vector<float>& replica(std::size_t node) { return members_[node].replica; }
 

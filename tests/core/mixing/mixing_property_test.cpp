@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -200,6 +201,45 @@ TEST_P(EveryRecipe, EndsWithEqualReplicasFromWhereverItIsStopped) {
         EXPECT_TRUE(world.is_settled());
         EXPECT_LT(world.largest_distance(), 4e-4 * std::sqrt(700.0) * 3);
     }
+}
+
+/// Passes wait for who trains on, and what it learnt until then is in the mean.
+TEST_P(EveryRecipe, EndsWithEqualReplicasWhereOneNodeTrainsOnForAWhile) {
+    MixWorld world(options(3));
+    world.run_for(milliseconds{1500});
+    for (std::size_t i = 0; i < 5; ++i)
+        world.begin_finishing(i);
+    world.run_for(seconds{1});
+    EXPECT_FALSE(world.mixer(0).is_settled());
+    const auto before = world.sum();
+    world.begin_finishing(5);
+    world.run_for(seconds{30});
+    EXPECT_TRUE(world.is_settled());
+    EXPECT_LT(world.largest_distance(), 4e-4 * std::sqrt(700.0) * 3);
+    expect_same_sum(before, world.sum());
+}
+
+/// It never ends: nobody waits for it longer than a phase may stand (the deadline is 2 s).
+TEST(Finishing, GivesPassesUpWhereANodeTrainsOnForEver) {
+    MixWorld world(
+        {.seed = 6,
+         .nodes = 4,
+         .recipe = recipe_of("ad-psgd", {{"codec", "delta(q8)"}}),
+         .deadline = seconds{2}});
+    world.run_for(seconds{1});
+    for (std::size_t i = 0; i < 3; ++i)
+        world.begin_finishing(i);
+    world.run_for(milliseconds{1500});
+    EXPECT_FALSE(world.mixer(0).is_settled());
+    std::set<std::size_t> settled;  // at some moment: the fourth opens swaps all the time
+    for (int i = 0; i < 2000 && settled.size() < 3; ++i) {
+        world.run_for(milliseconds{10});
+        for (std::size_t node = 0; node < 3; ++node) {
+            if (world.mixer(node).is_settled()) settled.insert(node);
+        }
+    }
+    EXPECT_EQ(3U, settled.size());
+    EXPECT_LT(world.largest_distance(), 4e-4 * std::sqrt(700.0) * 3);
 }
 
 TEST_P(EveryRecipe, GoesOnWithoutANodeThatStandsStill) {
